@@ -1,0 +1,1 @@
+//! Decisions about the network of a host: documents, plans, verification. Pure.

@@ -1,0 +1,1 @@
+//! The transaction on one host: NetworkManager, nmstate, Open vSwitch, journal, probes.

@@ -1,0 +1,1 @@
+//! The test bed: real nodes in namespaces, watched from a hub outside. Never shipped.

@@ -1,0 +1,1 @@
+//! Whole-system tests on the lab: one file per story.

@@ -1,0 +1,3 @@
+//! The chores of the tree: lab by hand, demo, set-up.
+
+fn main() {}
