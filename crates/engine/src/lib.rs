@@ -1,1 +1,3 @@
 //! The transaction on one host: NetworkManager, nmstate, Open vSwitch, journal, probes.
+
+pub mod ovsdb;
