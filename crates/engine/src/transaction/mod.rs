@@ -18,7 +18,7 @@ use linesman_core::plan::Plan;
 use serde_json::Value;
 use tokio::sync::watch;
 
-pub use confirm::{Decision, commit, rollback};
+pub use confirm::{Decision, commit, decide, rollback};
 pub use load::{Loaded, load};
 
 use crate::error::Category;
@@ -127,7 +127,7 @@ pub async fn apply(
     let journal = Journal::new(&settings.state_dir);
     recover::finish_earlier(&journal).await?;
     let loaded = load(request).await?;
-    let (desired, plan) = decide(request, &loaded)?;
+    let (desired, plan) = decide_plan(request, &loaded)?;
     say(Step::Planned(plan.clone()));
     if plan.is_empty() {
         return Ok(Outcome::unchanged());
@@ -172,11 +172,11 @@ pub async fn apply(
 /// The plan for a request on this host; touches nothing.
 pub async fn plan(request: &Request) -> Result<(Plan, Loaded), Refusal> {
     let loaded = load(request).await?;
-    let (_, plan) = decide(request, &loaded)?;
+    let (_, plan) = decide_plan(request, &loaded)?;
     Ok((plan, loaded))
 }
 
-fn decide(request: &Request, loaded: &Loaded) -> Result<(Value, Plan), Refusal> {
+fn decide_plan(request: &Request, loaded: &Loaded) -> Result<(Value, Plan), Refusal> {
     let desired = desired::resolve(&request.state, request.capture.as_ref(), &loaded.observed)?;
     let plan = linesman_core::plan::plan(&desired, &loaded.observed, &loaded.facts).map_err(Refusal::Document)?;
     if !plan.is_empty() {

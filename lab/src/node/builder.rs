@@ -1,0 +1,102 @@
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use super::Node;
+use crate::boot::Plan;
+use crate::error::{Error, Result};
+use crate::lab::Shared;
+use crate::layer::put;
+use crate::{NETWORKS, Root, address};
+
+#[derive(Debug)]
+pub struct NodeBuilder {
+    shared: Arc<Shared>,
+    name: String,
+    number: Option<u8>,
+    nics: u8,
+    root: Root,
+    binaries: Vec<PathBuf>,
+}
+
+impl NodeBuilder {
+    pub(crate) fn new(shared: Arc<Shared>, name: &str) -> Self {
+        Self { shared, name: name.into(), number: None, nics: 2, root: Root::Forky, binaries: vec![] }
+    }
+
+    /// NIC ethN is plugged into network N (10.9.N.0/24).
+    pub fn nics(mut self, count: u8) -> Self {
+        self.nics = count;
+        self
+    }
+
+    pub fn root(mut self, root: Root) -> Self {
+        self.root = root;
+        self
+    }
+
+    /// A program of the machine that the node has in /usr/bin, under the same name.
+    pub fn binary(mut self, path: impl Into<PathBuf>) -> Self {
+        self.binaries.push(path.into());
+        self
+    }
+
+    pub(crate) fn numbered(mut self) -> Result<Self> {
+        if self.number.is_none() {
+            self.number = Some(self.shared.take_number()?);
+        }
+        Ok(self)
+    }
+
+    /// Until NetworkManager runs.
+    pub fn start(self) -> Result<Node> {
+        let builder = self.numbered()?;
+        builder.check()?;
+        let number = builder.number.unwrap_or_default();
+        let plan = builder.plan(&builder.root.ensure()?)?;
+        let NodeBuilder { shared, name, nics, .. } = builder;
+        put(&plan.folder.join("upper"), "etc/hostname", &format!("{name}\n"), 0o644)?;
+        let hosts = format!(
+            "{} {name}.lab.test\n{} {name}.lab.test\n",
+            address::host_v4(0, number),
+            address::host_v6(0, number)
+        );
+        shared.hub.write_file(format!("/etc/lab/hosts/{name}"), hosts, 0o644)?;
+        let node = Node { shared, name, number, nics, plan, booted: Mutex::new(None) };
+        node.boot()?;
+        Ok(node)
+    }
+
+    fn check(&self) -> Result<()> {
+        let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if self.name.is_empty() || self.name.len() > 32 || !self.name.chars().all(good) {
+            return Err(Error::refused(format!("{:?} is no name for a node: use a-z, 0-9 and -", self.name)));
+        }
+        if self.nics > NETWORKS {
+            return Err(Error::refused(format!("a node has at most {NETWORKS} NICs, not {}", self.nics)));
+        }
+        match self.binaries.iter().find(|path| !path.is_file()) {
+            Some(path) => {
+                Err(Error::refused(format!("there is no program {}: build it first", path.display())))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn plan(&self, root: &Path) -> Result<Plan> {
+        let run = self.shared.folder.path();
+        let folder = run.join(format!("node-{}", self.name));
+        if folder.exists() {
+            return Err(Error::refused(format!("this lab already has a node {}", self.name)));
+        }
+        let target = |path: &PathBuf| Path::new("/usr/bin").join(path.file_name().unwrap_or_default());
+        Ok(Plan {
+            what: format!("node {}", self.name),
+            folder,
+            layers: vec![run.join("plain-layer"), root.into()],
+            init: "/usr/lib/lab/node-init".into(),
+            binds: self.binaries.iter().map(|path| (path.clone(), target(path))).collect(),
+            disks: vec![],
+            cgroup: None,
+        })
+    }
+}
