@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 /// One step down into a document.
@@ -130,6 +130,28 @@ impl fmt::Display for Path {
 impl Serialize for Path {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+/// Reads back what was printed, as a journal needs it; a list item that is a number counts as an index.
+impl<'de> Deserialize<'de> for Path {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let mut steps = Vec::new();
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            if let Some(item) = rest.strip_prefix('[') {
+                let (item, after) = item.split_once(']').unwrap_or((item, ""));
+                steps.push(item.parse().map_or_else(|_| Step::Item(item.to_string()), Step::Index));
+                rest = after;
+            } else {
+                rest = rest.strip_prefix('.').unwrap_or(rest);
+                let (key, after) = rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len()));
+                steps.push(Step::Key(key.to_string()));
+                rest = after;
+            }
+        }
+        Ok(Self(steps))
     }
 }
 

@@ -33,12 +33,15 @@ impl ProfileFile {
     }
 
     /// The static addresses that the profile asks for.
-    pub fn addresses(&self) -> Vec<IpAddr> {
+    pub fn addresses(&self) -> Vec<(IpAddr, u8)> {
         self.content
             .lines()
             .filter_map(|l| l.trim().split_once('='))
             .filter(|(key, _)| key.strip_prefix("address").is_some_and(|n| n.parse::<u32>().is_ok()))
-            .filter_map(|(_, value)| value.split(['/', ',', ' ']).next()?.parse().ok())
+            .filter_map(|(_, value)| {
+                let (ip, prefix) = value.split([',', ' ', ';']).next()?.split_once('/')?;
+                Some((ip.parse().ok()?, prefix.parse().ok()?))
+            })
             .collect()
     }
 
@@ -53,8 +56,13 @@ impl ProfileFile {
             interface: self.interface().map(str::to_string),
             kind: self.get("connection", "type").unwrap_or_default().to_string(),
             autoconnect: !matches!(self.get("connection", "autoconnect"), Some("false" | "0" | "no")),
+            autoconnect_priority: self
+                .get("connection", "autoconnect-priority")
+                .and_then(|p| p.parse().ok())
+                .unwrap_or_default(),
             on_disk: self.on_disk(),
             active_on,
+            addresses: self.addresses().iter().map(|(ip, prefix)| format!("{ip}/{prefix}")).collect(),
         }
     }
 
@@ -142,7 +150,7 @@ mod tests {
     #[test]
     fn reads_the_static_addresses() {
         let text = "[ipv4]\naddress1=10.9.0.2/24,10.9.0.1\n[ipv6]\naddress1=fd09::2/64\naddr-gen-mode=default\n";
-        let expected: Vec<IpAddr> = vec!["10.9.0.2".parse().unwrap(), "fd09::2".parse().unwrap()];
+        let expected = vec![("10.9.0.2".parse().unwrap(), 24), ("fd09::2".parse().unwrap(), 64)];
         assert_eq!(file(text).addresses(), expected);
     }
 

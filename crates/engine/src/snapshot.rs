@@ -12,7 +12,8 @@ use serde_json::Value;
 use crate::keyfile::ProfileFile;
 use crate::nm::{GlobalDns, Nm, NmView};
 use crate::ovsdb::OvsKeys;
-use crate::{Error, Result, netlink, ovs};
+use crate::netlink::{AddressFact, Netlink};
+use crate::{Error, Result, ovs};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -23,7 +24,8 @@ pub struct Snapshot {
     pub dns: GlobalDns,
     pub hostname: Hostname,
     pub ovs: Option<OvsKeys>,
-    pub foreign: Vec<ForeignAddress>,
+    /// Addresses that no profile asks for: a virtual IP, somebody's hand.
+    pub foreign: Vec<AddressFact>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,14 +42,6 @@ pub struct Hostname {
     pub fixed: Option<String>,
 }
 
-/// An address that no profile asks for: a virtual IP, somebody's hand.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct ForeignAddress {
-    pub interface: String,
-    pub ip: IpAddr,
-    pub prefix: u8,
-}
-
 /// Reads everything that a way back needs. `state`, `view` and `profiles` were read for the plan already.
 pub async fn take(
     nm: &Nm,
@@ -58,7 +52,11 @@ pub async fn take(
 ) -> Result<Snapshot> {
     let failed = |e: &dyn std::fmt::Display| Error::Snapshot(e.to_string());
     let ovs = if ovs::running().await { Some(ovs::read_keys().await.map_err(|e| failed(&e))?) } else { None };
-    let addresses = netlink::addresses().await.map_err(|e| failed(&e))?;
+    let addresses = match Netlink::open() {
+        Ok(netlink) => netlink.addresses().await,
+        Err(e) => Err(e),
+    }
+    .map_err(|e| failed(&e))?;
     Ok(Snapshot {
         state: state.clone(),
         profiles: profiles.to_vec(),
@@ -90,21 +88,21 @@ impl Hostname {
 /// Addresses with an end come from DHCP or router advertisements, link-local ones from the kernel; of
 /// the rest, what no active profile names was put there by somebody else.
 fn foreign(
-    addresses: &[netlink::AddressFact],
+    addresses: &[AddressFact],
     view: &NmView,
     profiles: &[ProfileFile],
     touched: &BTreeSet<String>,
-) -> Vec<ForeignAddress> {
+) -> Vec<AddressFact> {
     let declared: BTreeSet<(String, IpAddr)> = profiles
         .iter()
         .filter_map(|p| Some((p, view.active_on(p.uuid()?)?)))
-        .flat_map(|(p, interface)| p.addresses().into_iter().map(move |ip| (interface.clone(), ip)))
+        .flat_map(|(p, interface)| p.addresses().into_iter().map(move |(ip, _)| (interface.clone(), ip)))
         .collect();
     addresses
         .iter()
         .filter(|a| a.permanent && !is_local(a.ip) && touched.contains(&a.interface))
         .filter(|a| !declared.contains(&(a.interface.clone(), a.ip)))
-        .map(|a| ForeignAddress { interface: a.interface.clone(), ip: a.ip, prefix: a.prefix })
+        .cloned()
         .collect()
 }
 

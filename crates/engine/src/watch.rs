@@ -26,10 +26,10 @@ impl Watch {
     pub async fn start(nm: Option<&Nm>) -> Self {
         let notify = Arc::new(Notify::new());
         let mut tasks = Vec::new();
-        if let Ok(mut links) = LinkEvents::subscribe() {
+        if let Ok(mut links) = LinkEvents::subscribe().await {
             let notify = notify.clone();
             tasks.push(tokio::task::spawn_local(async move {
-                while links.next().await.is_some() {
+                while links.next().await.is_ok() {
                     notify.notify_one();
                 }
             }));

@@ -14,7 +14,7 @@ use crate::output;
 pub fn document(file: &Path) -> Result<Document, Exit> {
     let (name, text) = text(file)?;
     let document = Document::parse(&name, &text).map_err(|problems| {
-        print(&problems, Source { name: &name, text: &text });
+        print(&problems, (name.as_str(), text.as_str()));
         Exit::Input
     })?;
     let problems = linesman_core::check::check(&document, &desired::schema);

@@ -62,6 +62,12 @@ impl Nm {
         Ok(version)
     }
 
+    pub async fn has_ovs_plugin(&self) -> bool {
+        const OVS: u32 = 2;
+        // Without the property (it came with 1.6) nmstate finds out itself.
+        bounded(self.root.capabilities()).await.map_or(true, |all| all.contains(&OVS))
+    }
+
     /// Open checkpoints, oldest first, whoever made them.
     pub async fn checkpoints(&self) -> Result<Vec<String>> {
         let paths = bounded(self.root.checkpoints())

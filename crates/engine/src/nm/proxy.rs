@@ -16,6 +16,9 @@ pub trait NetworkManager {
     fn version(&self) -> zbus::Result<String>;
 
     #[zbus(property(emits_changed_signal = "false"))]
+    fn capabilities(&self) -> zbus::Result<Vec<u32>>;
+
+    #[zbus(property(emits_changed_signal = "false"))]
     fn checkpoints(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
 
     #[zbus(property(emits_changed_signal = "false"))]

@@ -13,7 +13,8 @@ use crate::nm::{Nm, NmView};
 use crate::snapshot::{Hostname, Snapshot};
 use crate::verify::{self, Verdict};
 use crate::watch::Watch;
-use crate::{Result, failpoint, keyfile, netlink, observe, ovs};
+use crate::netlink::Netlink;
+use crate::{Result, failpoint, keyfile, observe, ovs};
 
 /// How long a NetworkManager that died is waited for.
 const RETURN: Duration = Duration::from_secs(30);
@@ -140,9 +141,10 @@ async fn remove_created(nm: &Nm, snapshot: &Snapshot, plan: &Plan) {
     for device in devices.iter().filter(|d| d.real && plan.created.contains(&d.interface) && !existed(&d.interface)) {
         nm.delete_device(&device.path).await.ok();
     }
-    let Ok(links) = netlink::links().await else { return };
+    let Ok(netlink) = Netlink::open() else { return };
+    let Ok(links) = netlink.links().await else { return };
     for link in links.iter().filter(|l| plan.created.contains(&l.name) && !existed(&l.name)) {
-        netlink::delete_link(&link.name).await.ok();
+        netlink.delete_link(&link.name).await.ok();
     }
 }
 
@@ -168,14 +170,16 @@ async fn restore_ovs_keys(snapshot: &Snapshot, plan: &Plan) -> Option<String> {
 }
 
 async fn restore_foreign(snapshot: &Snapshot) -> Vec<String> {
+    if snapshot.foreign.is_empty() {
+        return Vec::new();
+    }
+    let netlink = match Netlink::open() {
+        Ok(netlink) => netlink,
+        Err(e) => return vec![e.to_string()],
+    };
     let mut missing = Vec::new();
     for address in &snapshot.foreign {
-        let present = netlink::addresses().await.is_ok_and(|all| {
-            all.iter().any(|a| a.interface == address.interface && a.ip == address.ip)
-        });
-        if !present
-            && let Err(e) = netlink::add_address(&address.interface, address.ip, address.prefix).await
-        {
+        if let Err(e) = netlink.restore_address(address).await {
             missing.push(format!("address {}/{} on {}: {e}", address.ip, address.prefix, address.interface));
         }
     }

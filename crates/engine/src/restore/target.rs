@@ -3,7 +3,8 @@
 use linesman_core::plan::Plan;
 use serde_json::{Map, Value, json};
 
-use crate::snapshot::{ForeignAddress, Snapshot};
+use crate::netlink::AddressFact;
+use crate::snapshot::Snapshot;
 
 /// The touched part of the former state: its interfaces, routes, DNS and hostname; what the change
 /// had made must be gone. Foreign addresses are put back and looked for separately.
@@ -37,7 +38,7 @@ pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
 ///
 /// What NetworkManager makes anew gets a new MAC from the kernel, counters and neighbours are no
 /// state, and minimum and maximum MTU belong to the driver.
-fn comparable(interface: &Value, foreign: &[ForeignAddress]) -> Value {
+fn comparable(interface: &Value, foreign: &[AddressFact]) -> Value {
     let mut copy = interface.clone();
     let Some(map) = copy.as_object_mut() else { return copy };
     for key in ["min-mtu", "max-mtu", "permanent-mac-address", "lldp", "driver", "ethtool", "pci-address"] {
@@ -86,11 +87,7 @@ mod tests {
                 ]},
                 "hostname": { "running": "n1", "config": "n1" }
             }),
-            foreign: vec![ForeignAddress {
-                interface: "eth0".into(),
-                ip: "10.9.0.99".parse().unwrap(),
-                prefix: 24,
-            }],
+            foreign: vec![AddressFact::test("eth0", "10.9.0.99")],
             ..Snapshot::default()
         }
     }

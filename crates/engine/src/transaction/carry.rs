@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use linesman_core::plan::Plan;
 use serde_json::Value;
 
-use crate::netlink::{self, AddressFact, LinkFact};
+use crate::netlink::{self, AddressFact, LinkFact, Netlink};
 use crate::ovsdb::{Column, KeyPath, Table};
 use crate::ovs;
-use crate::snapshot::{ForeignAddress, Snapshot};
+use crate::snapshot::Snapshot;
 
 /// Returns what could not be carried, for the outcome's notes.
 pub async fn carry(snapshot: &Snapshot, plan: &Plan, desired: &Value) -> Vec<String> {
@@ -22,21 +22,27 @@ pub async fn carry(snapshot: &Snapshot, plan: &Plan, desired: &Value) -> Vec<Str
     if snapshot.foreign.is_empty() {
         return notes;
     }
-    let (Ok(links), Ok(addresses)) = (netlink::links().await, netlink::addresses().await) else {
-        notes.push("foreign addresses could not be looked at".to_string());
-        return notes;
-    };
+    if let Err(e) = carry_addresses(snapshot, desired, &mut notes).await {
+        notes.push(format!("foreign addresses: {e}"));
+    }
+    notes
+}
+
+async fn carry_addresses(snapshot: &Snapshot, desired: &Value, notes: &mut Vec<String>) -> netlink::Result<()> {
+    let netlink = Netlink::open()?;
+    let (links, addresses) = (netlink.links().await?, netlink.addresses().await?);
     for (address, place) in places(snapshot, desired, &links, &addresses) {
         match place {
             Some(interface) => {
-                if let Err(e) = netlink::add_address(&interface, address.ip, address.prefix).await {
+                let fact = AddressFact { interface: interface.clone(), ..address.clone() };
+                if let Err(e) = netlink.restore_address(&fact).await {
                     notes.push(format!("foreign address {} on {interface}: {e}", address.ip));
                 }
             }
             None => notes.push(format!("foreign address {} of {} has no place any more", address.ip, address.interface)),
         }
     }
-    notes
+    Ok(())
 }
 
 /// Where each missing foreign address belongs now. Pure.
@@ -47,11 +53,11 @@ fn places(
     desired: &Value,
     links: &[LinkFact],
     addresses: &[AddressFact],
-) -> Vec<(ForeignAddress, Option<String>)> {
-    let wanted = |f: &&ForeignAddress| {
+) -> Vec<(AddressFact, Option<String>)> {
+    let wanted = |f: &&AddressFact| {
         !addresses.iter().any(|a| a.ip == f.ip) && !forbids_extra(desired, &f.interface, f.ip)
     };
-    let place = |f: &ForeignAddress| {
+    let place = |f: &AddressFact| {
         let home = links.iter().find(|l| l.name == f.interface);
         match home {
             Some(link) if link.controller.is_none() && !is_ovs_port(desired, &f.interface) => Some(f.interface.clone()),
@@ -97,13 +103,13 @@ fn declared_keys(desired: &Value) -> BTreeSet<KeyPath> {
     let mut keys = BTreeSet::new();
     for (column, field) in [(Column::ExternalIds, "external_ids"), (Column::OtherConfig, "other_config")] {
         for key in desired["ovs-db"][field].as_object().into_iter().flat_map(|m| m.keys()) {
-            keys.insert(KeyPath { table: Table::OpenVSwitch, name: String::new(), column, key: key.clone() });
+            keys.insert(KeyPath { table: Table::OpenVSwitch, row: String::new(), column, key: key.clone() });
         }
         for interface in desired["interfaces"].as_array().into_iter().flatten() {
             let name = interface["name"].as_str().unwrap_or_default();
             for key in interface["ovs-db"][field].as_object().into_iter().flat_map(|m| m.keys()) {
                 for table in [Table::Bridge, Table::Port, Table::Interface] {
-                    keys.insert(KeyPath { table, name: name.to_string(), column, key: key.clone() });
+                    keys.insert(KeyPath { table, row: name.to_string(), column, key: key.clone() });
                 }
             }
         }
@@ -123,11 +129,7 @@ mod tests {
                 { "name": "eth0", "ipv4": { "address": [{ "ip": "10.9.0.2" }, { "ip": "10.9.0.99" }] } } ] }),
             ..Snapshot::default()
         };
-        let now = [AddressFact {
-            interface: "br-ex".into(),
-            ip: "10.9.0.2".parse().unwrap(),
-            ..AddressFact::default()
-        }];
+        let now = [AddressFact::test("br-ex", "10.9.0.2")];
         assert_eq!(successor(&snapshot, &now, "eth0").as_deref(), Some("br-ex"));
         assert_eq!(successor(&snapshot, &[], "eth0"), None);
     }

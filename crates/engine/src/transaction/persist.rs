@@ -80,6 +80,7 @@ mod tests {
             autoconnect: true,
             on_disk: true,
             active_on: active.then(|| "br0".into()),
+            ..ProfileFact::default()
         }
     }
 
