@@ -2,6 +2,10 @@
 
 pub mod check;
 pub mod codes;
+pub mod compare;
 pub mod diagnostic;
 pub mod document;
+pub mod facts;
 pub mod path;
+mod state;
+pub mod verify;

@@ -1,0 +1,57 @@
+//! The one comparison of a declared state with an observed one, used both to plan (what would change) and to
+//! verify (what does not hold). It finds every difference, not just the first.
+
+mod bond;
+mod bridge;
+mod dns;
+mod ethernet;
+mod findings;
+mod interface;
+mod ip;
+mod ovs;
+mod route;
+mod rule;
+mod view;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::path::Path;
+use findings::Findings;
+pub(crate) use view::View;
+
+/// One place where a state is not as declared.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    pub path: Path,
+    /// Null: it must not exist.
+    pub want: Value,
+    /// Null: it is missing.
+    pub got: Value,
+}
+
+/// Every place where `observed` is not as `desired` says. A desired document is partial: what it does not
+/// mention is left as it is.
+pub fn differences(desired: &Value, observed: &Value) -> Vec<Difference> {
+    against(desired, observed, observed)
+}
+
+/// The same, where the state before the change says what a partial document leaves as it was.
+pub(crate) fn against(desired: &Value, before: &Value, observed: &Value) -> Vec<Difference> {
+    let view = View::new(desired, before, observed);
+    let mut found = Findings::default();
+    hostname(&view, &mut found);
+    interface::compare(&view, &mut found);
+    route::compare(&view, &mut found);
+    rule::compare(&view, &mut found);
+    dns::compare(&view, &mut found);
+    ovs::database(&view, &mut found);
+    ovs::mappings(&view, &mut found);
+    found.0
+}
+
+fn hostname(view: &View<'_>, found: &mut Findings) {
+    if let Some(want) = view.desired.get("hostname") {
+        found.holds(&Path::root().key("hostname"), want, view.observed.get("hostname"));
+    }
+}
