@@ -9,3 +9,4 @@ pub mod facts;
 pub mod path;
 mod state;
 pub mod verify;
+pub mod plan;

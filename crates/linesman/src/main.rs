@@ -29,7 +29,12 @@ fn main() -> ExitCode {
         output::error("linesman: the kernel refused an event queue (epoll)");
         return Exit::Failed.into();
     };
-    tokio::task::LocalSet::new().block_on(&runtime, run(cli))
+    let local = tokio::task::LocalSet::new();
+    let code = local.block_on(&runtime, run(cli));
+    // What is left of D-Bus connections wants a runtime around it while it is dropped.
+    let _inside = runtime.enter();
+    drop(local);
+    code
 }
 
 async fn run(cli: Cli) -> ExitCode {

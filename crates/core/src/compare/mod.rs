@@ -13,21 +13,39 @@ mod route;
 mod rule;
 mod view;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::path::Path;
+use crate::path::{Path, Step};
 use findings::Findings;
 pub(crate) use view::View;
 
 /// One place where a state is not as declared.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
     pub path: Path,
     /// Null: it must not exist.
     pub want: Value,
     /// Null: it is missing.
     pub got: Value,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let secret = matches!(self.path.last(), Some(Step::Key(key)) if is_secret(key));
+        let print = |value: &Value| match value {
+            Value::Null => "nothing".to_string(),
+            _ if secret => "(a secret)".to_string(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        write!(f, "{}: wanted {}, found {}", self.path, print(&self.want), print(&self.got))
+    }
+}
+
+/// Keys of NMState documents whose values are never shown.
+pub fn is_secret(key: &str) -> bool {
+    matches!(key, "password" | "private-key-password" | "psk" | "mka-cak" | "wpa-psk")
 }
 
 /// Every place where `observed` is not as `desired` says. A desired document is partial: what it does not

@@ -66,9 +66,10 @@ impl NmView {
         self.devices.iter().find(|d| d.path == path)
     }
 
-    /// The interfaces on which the profile is active.
+    /// The interface on which the profile is active. Profiles that NetworkManager made up for what it
+    /// found (a userspace bridge's port shows up a second time as a tun device) do not count.
     pub fn active_on(&self, uuid: &str) -> Option<String> {
-        let active = self.active.iter().find(|a| a.uuid == uuid && a.up)?;
+        let active = self.active.iter().find(|a| a.uuid == uuid && a.up && !a.external)?;
         active.devices.iter().find_map(|d| self.device(d)).map(|d| d.interface.clone())
     }
 }
