@@ -90,12 +90,14 @@ pub(crate) async fn finish_pending(journal: &Journal, record: Record, decision: 
 
 async fn forward(journal: &Journal, mut record: Record, open: &[String]) -> Result<Outcome> {
     let snapshot = journal.snapshot(&record.id)?;
-    let holds = observe::retrieve().await.is_ok_and(|now| verify(&record.desired, &snapshot.state, &now).is_empty());
+    let nm = Nm::connect().await?;
+    let now = observe::retrieve(&nm).await;
+    let holds = now.is_ok_and(|now| verify(&record.desired, &snapshot.state, &now).is_empty());
     if !holds {
         return back(journal, record, "interrupted while it was committed".to_string(), open).await;
     }
     if let Some(checkpoint) = record.checkpoint.as_ref().filter(|c| open.contains(c)) {
-        Nm::connect().await?.commit(checkpoint).await?;
+        nm.commit(checkpoint).await?;
     }
     let outcome = Outcome { notes: vec!["finished after an interruption".to_string()], ..Outcome::committed() };
     journal.finish(&mut record, outcome.clone())?;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use linesman_core::compare::Difference;
 use serde_json::Value;
 
+use crate::nm::Nm;
 use crate::observe;
 use crate::watch::Watch;
 
@@ -19,13 +20,14 @@ pub enum Verdict {
 
 /// Looks until `judge` finds nothing wrong, or `deadline` is over; the last look counts.
 pub async fn settle(
+    nm: &Nm,
     watch: &Watch,
     deadline: Duration,
     judge: impl Fn(&Value) -> Vec<Difference>,
 ) -> Verdict {
     let end = Instant::now() + deadline;
     loop {
-        let verdict = match observe::retrieve().await {
+        let verdict = match observe::retrieve(nm).await {
             Err(e) => Verdict::Blind(e.to_string()),
             Ok(state) => match judge(&state) {
                 none if none.is_empty() => return Verdict::Holds,

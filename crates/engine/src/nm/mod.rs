@@ -24,6 +24,13 @@ pub const DNS_IN_CHECKPOINT: (u32, u32) = (1, 47);
 
 const CALL: Duration = Duration::from_secs(25);
 
+/// NetworkManager's words for where addresses come from: `auto`, `manual`, `disabled`, …
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IpMethods {
+    pub v4: String,
+    pub v6: String,
+}
+
 /// A connection to NetworkManager. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Nm {
@@ -204,14 +211,31 @@ impl Nm {
             .map_err(|e| Error::call("deactivating a connection that the change had made", e))
     }
 
-    pub async fn delete_device(&self, path: &str) -> Result<()> {
-        let device = proxy::DeviceProxy::builder(&self.bus)
+    /// What the profile that a device runs on says about addresses.
+    pub async fn ip_methods(&self, device: &str) -> Result<IpMethods> {
+        let device = self.device(device).await?;
+        let (settings, _) = bounded(device.get_applied_connection(0))
+            .await
+            .map_err(|e| Error::call("reading the profile that a device runs on", e))?;
+        let method = |section: &str| {
+            let value = settings.get(section).and_then(|s| s.get("method"));
+            value.and_then(|v| <&str>::try_from(v).ok()).unwrap_or_default().to_string()
+        };
+        Ok(IpMethods { v4: method("ipv4"), v6: method("ipv6") })
+    }
+
+    async fn device(&self, path: &str) -> Result<proxy::DeviceProxy<'_>> {
+        proxy::DeviceProxy::builder(&self.bus)
             .path(path.to_string())
-            .map_err(|e| Error::call("deleting a device that the change had made", e))?
+            .map_err(|e| Error::call("opening a device", e))?
             .cache_properties(zbus::proxy::CacheProperties::No)
             .build()
             .await
-            .map_err(|e| Error::call("deleting a device that the change had made", e))?;
+            .map_err(|e| Error::call("opening a device", e))
+    }
+
+    pub async fn delete_device(&self, path: &str) -> Result<()> {
+        let device = self.device(path).await?;
         bounded(device.delete()).await.map_err(|e| Error::call("deleting a device that the change had made", e))
     }
 

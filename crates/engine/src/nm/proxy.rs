@@ -80,5 +80,8 @@ pub trait Connection {
 pub trait Device {
     fn delete(&self) -> zbus::Result<()>;
 
-    fn disconnect(&self) -> zbus::Result<()>;
+    fn get_applied_connection(
+        &self,
+        flags: u32,
+    ) -> zbus::Result<(HashMap<String, HashMap<String, OwnedValue>>, u64)>;
 }

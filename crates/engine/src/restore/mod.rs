@@ -64,12 +64,12 @@ pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>)
     snapshot.hostname.restore(&nm).await;
     let goal = target::target(snapshot, plan);
     let judge = |now: &serde_json::Value| differences(&goal, now);
-    let mut verdict = verify::settle(&watch, FIRST_LOOK, judge).await;
+    let mut verdict = verify::settle(&nm, &watch, FIRST_LOOK, judge).await;
     if let Verdict::Differs(differing) = &verdict {
         let interfaces = interfaces_of(differing, plan);
         reactivate(&nm, snapshot, &interfaces).await;
         remove_created(&nm, snapshot, plan).await;
-        verdict = verify::settle(&watch, LAST_LOOK, judge).await;
+        verdict = verify::settle(&nm, &watch, LAST_LOOK, judge).await;
     }
     match verdict {
         Verdict::Holds => {}

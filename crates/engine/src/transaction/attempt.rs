@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use super::{Ending, Loaded, Request, Setback, Settings, Step, carry, confirm, persist};
 use crate::journal::{Journal, Phase, Record};
+use crate::nm::Nm;
 use crate::probe::{self, Probe, Report};
 use crate::snapshot::Snapshot;
 use crate::switch::{State, Switch};
@@ -76,7 +77,7 @@ pub async fn run(
         done.notes = carry::carry(snapshot, &record.plan, &record.desired).await;
         say(Step::Verifying);
         if request.verify {
-            holds(settings.settle, &watch, record, snapshot).await?;
+            holds(nm, settings.settle, &watch, record, snapshot).await?;
             persist::check(nm, &record.desired, request.manner).await.map_err(|e| Setback::new("persist", e))?;
         }
         failpoint::reach("verified").await;
@@ -125,9 +126,9 @@ async fn work(context: &Context<'_>, record: &Record) -> Result<worker::Report, 
     }
 }
 
-async fn holds(settle: Duration, watch: &Watch, record: &Record, snapshot: &Snapshot) -> Result<(), Setback> {
+async fn holds(nm: &Nm, settle: Duration, watch: &Watch, record: &Record, snapshot: &Snapshot) -> Result<(), Setback> {
     let judge = |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
-    match verify::settle(watch, settle, judge).await {
+    match verify::settle(nm, watch, settle, judge).await {
         Verdict::Holds => Ok(()),
         Verdict::Blind(why) => Err(Setback::new("verify", why)),
         Verdict::Differs(differences) => {
@@ -155,7 +156,7 @@ async fn probes_pass(context: &Context<'_>, watch: &Watch) -> Result<Vec<Report>
     }
 }
 
-async fn checkpoint_of(switch: &Switch, nm: &crate::nm::Nm) -> Option<String> {
+async fn checkpoint_of(switch: &Switch, nm: &Nm) -> Option<String> {
     match switch.state() {
         State::Open(path) => Some(path),
         State::Lost(_) => None,

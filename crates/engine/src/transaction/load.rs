@@ -27,7 +27,7 @@ pub async fn load(request: &Request) -> Result<Loaded> {
         let needed = format!("{}.{}", nm::OLDEST.0, nm::OLDEST.1);
         return Err(Error::OldNetworkManager { found: version, needed });
     }
-    let (observed, view) = tokio::join!(observe::retrieve(), nm.view());
+    let (observed, view) = tokio::join!(observe::retrieve(&nm), nm.view());
     let (observed, view) = (observed?, view?);
     let profiles = observe::profiles()?;
     let mut facts = observe::facts(&nm, &view, &profiles).await?;

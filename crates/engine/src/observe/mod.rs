@@ -1,5 +1,7 @@
 //! What this host looks like: the state in nmstate's words, and the facts that plan needs beside it.
 
+mod methods;
+
 use linesman_core::facts::{Facts, ProfileFact};
 use nmstate::NetworkState;
 use serde_json::Value;
@@ -9,11 +11,13 @@ use crate::nm::{Nm, NmView};
 use crate::{Error, Result, ovs};
 
 /// The whole state, secrets included: it is compared, never shown as it is.
-pub async fn retrieve() -> Result<Value> {
-    retrieve_with(|s| {
+pub async fn retrieve(nm: &Nm) -> Result<Value> {
+    let mut state = retrieve_with(|s| {
         s.set_include_secrets(true);
     })
-    .await
+    .await?;
+    methods::correct(&mut state, nm).await;
+    Ok(state)
 }
 
 /// The state as `configure` asks for it.
