@@ -18,6 +18,9 @@ use crate::outcome::Outcome;
 use crate::snapshot::Snapshot;
 use crate::{Error, Result};
 
+/// Room set aside when a change begins, so that its outcome can be written on a disk that filled up since.
+const RESERVE: usize = 256 * 1024;
+
 /// How many finished changes are kept.
 const KEEP: usize = 50;
 
@@ -96,19 +99,26 @@ impl Journal {
     pub fn begin(&self, record: &Record, snapshot: &Snapshot) -> Result<()> {
         fs::create_dir_all(&self.dir).map_err(|e| self.failed(e))?;
         self.prune();
+        let reserve = || fs::write(self.reserve_path(&record.id), vec![0; RESERVE]).map_err(|e| self.failed(e));
         let written = self
             .store(&self.snapshot_path(&record.id), snapshot)
+            .and_then(|()| reserve())
             .and_then(|()| self.store(&self.record_path(&record.id), record));
         if written.is_err() {
             // A full disk must not keep half a change around.
-            fs::remove_file(self.record_path(&record.id)).ok();
-            fs::remove_file(self.snapshot_path(&record.id)).ok();
+            for path in [self.record_path(&record.id), self.reserve_path(&record.id), self.snapshot_path(&record.id)] {
+                fs::remove_file(path).ok();
+            }
         }
         written
     }
 
     pub fn update(&self, record: &Record) -> Result<()> {
-        self.store(&self.record_path(&record.id), record)
+        let path = self.record_path(&record.id);
+        match self.store(&path, record) {
+            Err(_) if fs::remove_file(self.reserve_path(&record.id)).is_ok() => self.store(&path, record),
+            result => result,
+        }
     }
 
     /// Ends a record; the snapshot with its secrets is not needed any more.
@@ -117,6 +127,7 @@ impl Journal {
         record.outcome = Some(outcome);
         self.update(record)?;
         fs::remove_file(self.snapshot_path(&record.id)).ok();
+        fs::remove_file(self.reserve_path(&record.id)).ok();
         Ok(())
     }
 
@@ -153,6 +164,10 @@ impl Journal {
 
     fn snapshot_path(&self, id: &str) -> PathBuf {
         self.dir.join(format!("{id}.snapshot.json"))
+    }
+
+    fn reserve_path(&self, id: &str) -> PathBuf {
+        self.dir.join(format!("{id}.reserve"))
     }
 
     fn store(&self, path: &Path, value: &impl Serialize) -> Result<()> {
