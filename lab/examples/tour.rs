@@ -16,6 +16,6 @@ fn main() -> linesman_lab::Result<()> {
     let exec = Instant::now();
     nodes[0].run(["true"])?;
     println!("one exec {:?}", exec.elapsed());
-    println!("{}", nodes[0].sh("ip -br a; nmcli device; ovs-vsctl show; nft list ruleset; ps ax")?);
+    eprintln!("{}", nodes[0].sh("ip -br a; nmcli device; ovs-vsctl show; nft list ruleset; ps ax")?);
     Ok(())
 }

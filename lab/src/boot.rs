@@ -14,6 +14,7 @@ use nix::unistd::Pid;
 
 use crate::error::{Doing, Error, Result};
 use crate::layer::create;
+use crate::life::Life;
 use crate::namespaces::Namespaces;
 
 const ENTER_ROOT: &str = include_str!("scripts/enter-root.sh");
@@ -47,12 +48,11 @@ impl Plan {
         };
         let console = Console::of(&mut child);
         let stdin = child.stdin.take();
-        let mut starting = Starting(Some(child));
+        let shell = Shell(Life::of(child));
         console.wait_for("lab: made", PATIENCE).map_err(|why| self.failed(&why, &console))?;
-        let pid = starting.init_pid(&self.what)?;
+        let pid = shell.init_pid(&self.what)?;
         let namespaces = Arc::new(Namespaces::of(pid, &self.what)?);
-        let child = starting.0.take().ok_or_else(|| Error::refused("the child is gone"))?;
-        Ok(Booted { what: self.what.clone(), child, stdin, pid, namespaces, console })
+        Ok(Booted { what: self.what.clone(), shell, stdin, pid, namespaces, console })
     }
 
     fn command(&self) -> Command {
@@ -91,13 +91,13 @@ impl Plan {
     }
 }
 
-/// Killed unless it is taken out: an error half-way leaves no process.
-struct Starting(Option<Child>);
+/// `unshare`, which has the init as its one child and dies after it. Killed when dropped.
+#[derive(Debug)]
+struct Shell(Life);
 
-impl Starting {
-    /// `unshare --fork` has exactly one child.
+impl Shell {
     fn init_pid(&self, what: &str) -> Result<u32> {
-        let parent = self.0.as_ref().map_or(0, Child::id);
+        let parent = self.0.pid();
         let path = format!("/proc/{parent}/task/{parent}/children");
         let children = std::fs::read_to_string(&path).doing(|| format!("read {path}"))?;
         let first = children.split_whitespace().next().and_then(|pid| pid.parse().ok());
@@ -105,12 +105,10 @@ impl Starting {
     }
 }
 
-impl Drop for Starting {
+impl Drop for Shell {
     fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        let _ = self.0.signal(Signal::SIGKILL);
+        self.0.wait(PATIENCE);
     }
 }
 
@@ -118,7 +116,7 @@ impl Drop for Starting {
 #[derive(Debug)]
 pub(crate) struct Booted {
     what: String,
-    child: Child,
+    shell: Shell,
     /// Held open: the hub ends when it closes.
     stdin: Option<ChildStdin>,
     pid: u32,
@@ -155,12 +153,12 @@ impl Booted {
 }
 
 impl Drop for Booted {
-    /// PID 1 first: the kernel then kills the rest of the namespace before it lets `unshare` reap it.
+    /// PID 1 first: `unshare` reaps it once the kernel has killed all the rest of the namespace.
     fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
+        if self.shell.0.status().is_none() {
             let _ = kill(Pid::from_raw(self.pid.cast_signed()), Signal::SIGKILL);
         }
-        let _ = self.child.wait();
+        self.shell.0.wait(PATIENCE);
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What can go wrong in the lab. Every message says where, and what to do about it.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum Error {
     #[error("the lab makes namespaces and mounts, and needs root: run this as root")]
     NotRoot,
@@ -30,6 +30,13 @@ pub enum Error {
     Root { root: String, log: PathBuf, tail: String },
     #[error("{0}")]
     Refused(String),
+}
+
+/// As `Display`: this is what an `unwrap` in a test shows, and command output should stay readable there.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
 }
 
 impl Error {

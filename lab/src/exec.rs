@@ -2,15 +2,15 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
 use crate::error::{Doing, Error, Result};
+use crate::life::Life;
 use crate::namespaces::Namespaces;
 
 /// Nothing a test asks of a node takes longer; a command that hangs becomes an error.
@@ -98,7 +98,7 @@ impl Exec {
         }
         let stdout = Capture::of(child.stdout.take());
         let stderr = Capture::of(child.stderr.take());
-        Ok(Running { child, stdout, stderr, text: self.text(), place: self.place })
+        Ok(Running { life: Life::of(child), stdout, stderr, text: self.text(), place: self.place })
     }
 
     /// On this terminal: standard streams are the caller's own.
@@ -133,7 +133,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 /// A command under way. Dropping it kills it.
 #[derive(Debug)]
 pub struct Running {
-    child: Child,
+    life: Life,
     stdout: Capture,
     stderr: Capture,
     text: String,
@@ -143,7 +143,7 @@ pub struct Running {
 impl Running {
     /// As the machine counts; inside the node it has another one.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.life.pid()
     }
 
     /// What it has written so far.
@@ -155,18 +155,18 @@ impl Running {
         self.stderr.text()
     }
 
+    /// Nothing happens if it has ended.
     pub fn signal(&self, signal: Signal) -> Result<()> {
-        let pid = Pid::from_raw(self.child.id().cast_signed());
-        kill(pid, signal).doing(|| format!("send {signal} to {}", self.text))
+        self.life.signal(signal)
     }
 
-    pub fn kill(&mut self) -> Result<()> {
-        self.child.kill().doing(|| format!("kill {}", self.text))
+    pub fn kill(&self) -> Result<()> {
+        self.signal(Signal::SIGKILL)
     }
 
     /// None while it runs.
-    pub fn try_wait(&mut self) -> Result<Option<ExitStatus>> {
-        self.child.try_wait().doing(|| format!("look after {}", self.text))
+    pub fn status(&self) -> Option<ExitStatus> {
+        self.life.status()
     }
 
     /// Until it ends by itself, five minutes at most.
@@ -175,17 +175,9 @@ impl Running {
     }
 
     pub fn wait_at_most(mut self, limit: Duration) -> Result<Output> {
-        let deadline = Instant::now() + limit;
-        let mut nap = Duration::from_micros(500);
-        loop {
-            if let Some(status) = self.try_wait()? {
-                return Ok(Output { status, stdout: self.stdout.finish(), stderr: self.stderr.finish() });
-            }
-            if Instant::now() >= deadline {
-                return Err(self.too_long(limit));
-            }
-            std::thread::sleep(nap);
-            nap = (nap * 2).min(Duration::from_millis(10));
+        match self.life.wait(limit) {
+            Some(status) => Ok(Output { status, stdout: self.stdout.finish(), stderr: self.stderr.finish() }),
+            None => Err(self.too_long(limit)),
         }
     }
 
@@ -197,8 +189,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = self.kill();
     }
 }
 

@@ -18,6 +18,7 @@ mod files;
 mod hub;
 mod lab;
 mod layer;
+mod life;
 mod lock;
 mod namespaces;
 mod node;

@@ -16,11 +16,20 @@ pub struct NodeBuilder {
     nics: u8,
     root: Root,
     binaries: Vec<PathBuf>,
+    dad: bool,
 }
 
 impl NodeBuilder {
     pub(crate) fn new(shared: Arc<Shared>, name: &str) -> Self {
-        Self { shared, name: name.into(), number: None, nics: 2, root: Root::Forky, binaries: vec![] }
+        Self {
+            shared,
+            name: name.into(),
+            number: None,
+            nics: 2,
+            root: Root::Forky,
+            binaries: vec![],
+            dad: false,
+        }
     }
 
     /// NIC ethN is plugged into network N (10.9.N.0/24).
@@ -40,6 +49,12 @@ impl NodeBuilder {
         self
     }
 
+    /// Duplicate address detection, off unless asked for: it costs a second or two for every IPv6 address.
+    pub fn dad(mut self, on: bool) -> Self {
+        self.dad = on;
+        self
+    }
+
     pub(crate) fn numbered(mut self) -> Result<Self> {
         if self.number.is_none() {
             self.number = Some(self.shared.take_number()?);
@@ -53,17 +68,23 @@ impl NodeBuilder {
         builder.check()?;
         let number = builder.number.unwrap_or_default();
         let plan = builder.plan(&builder.root.ensure()?)?;
+        builder.furnish(&plan.folder.join("upper"), number)?;
         let NodeBuilder { shared, name, nics, .. } = builder;
-        put(&plan.folder.join("upper"), "etc/hostname", &format!("{name}\n"), 0o644)?;
-        let hosts = format!(
-            "{} {name}.lab.test\n{} {name}.lab.test\n",
-            address::host_v4(0, number),
-            address::host_v6(0, number)
-        );
-        shared.hub.write_file(format!("/etc/lab/hosts/{name}"), hosts, 0o644)?;
         let node = Node { shared, name, number, nics, plan, booted: Mutex::new(None) };
         node.boot()?;
         Ok(node)
+    }
+
+    /// What its disk holds before the first boot, and what DNS knows of it.
+    fn furnish(&self, disk: &Path, number: u8) -> Result<()> {
+        let name = &self.name;
+        put(disk, "etc/hostname", &format!("{name}\n"), 0o644)?;
+        if self.dad {
+            put(disk, "etc/lab/dad", "", 0o644)?;
+        }
+        let (v4, v6) = (address::host_v4(0, number), address::host_v6(0, number));
+        let hosts = format!("{v4} {name}.lab.test\n{v6} {name}.lab.test\n");
+        self.shared.hub.write_file(format!("/etc/lab/hosts/{name}"), hosts, 0o644)
     }
 
     fn check(&self) -> Result<()> {
