@@ -99,7 +99,8 @@ fn excerpt(text: &str, span: Span, paint: Paint) -> String {
         return String::new();
     };
     let start = span.column.saturating_sub(1);
-    let skipped = if line.chars().count() > EXCERPT_WIDTH { start.saturating_sub(EXCERPT_WIDTH / 3) } else { 0 };
+    let skipped =
+        if line.chars().count() > EXCERPT_WIDTH { start.saturating_sub(EXCERPT_WIDTH / 3) } else { 0 };
     let shown: String = line.chars().skip(skipped).take(EXCERPT_WIDTH).map(printable).collect();
     let carets = span.len.min(shown.chars().count().saturating_sub(start - skipped)).max(1);
     let number = span.line.to_string();
@@ -145,9 +146,7 @@ mod tests {
     use super::*;
 
     fn sample() -> Diagnostic {
-        Diagnostic::new("LM0000", "no")
-            .spanning(Some(Span { line: 2, column: 4, len: 3 }))
-            .hint("write yes")
+        Diagnostic::new("LM0000", "no").spanning(Some(Span { line: 2, column: 4, len: 3 })).hint("write yes")
     }
 
     #[test]
@@ -171,7 +170,8 @@ mod tests {
     fn cuts_long_lines_around_the_place() {
         let text = format!("{}BAD{}", " ".repeat(5000), "x".repeat(5000));
         let span = Span { line: 1, column: 5001, len: 3 };
-        let shown = render(&Diagnostic::new("LM0000", "no").spanning(Some(span)), ("a", text.as_str()), false);
+        let shown =
+            render(&Diagnostic::new("LM0000", "no").spanning(Some(span)), ("a", text.as_str()), false);
         assert!(shown.contains("BAD"));
         assert!(shown.lines().all(|line| line.chars().count() < 120), "{shown}");
     }

@@ -2,6 +2,7 @@
 
 mod address;
 mod change;
+pub mod codes;
 mod follow;
 mod persist;
 mod refusal;
@@ -18,7 +19,6 @@ use crate::facts::Facts;
 use crate::impact::{Impact, Judge};
 use crate::path::Path;
 use crate::reach::OwnPath;
-pub use refusal::CODES as codes;
 
 /// Everything a declared state would change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
