@@ -11,15 +11,13 @@ use crate::state::{self, condition, interface, is_up, is_virtual, kind, name, te
 /// Kinds whose MAC address may be taken from another NIC.
 const MAC_COPIERS: [&str; 3] = ["bond", "linux-bridge", "ovs-interface"];
 
-pub(super) fn compare(view: &View<'_>, found: &mut Findings) {
-    for declared in &view.declared {
-        let got = interface(view.observed, name(&declared.want), kind(&declared.want));
-        match (condition(&declared.want), got) {
-            ("up", Some(got)) => properties(view, declared, got, found),
-            ("up", None) => found.missing(declared.path.clone(), declared.want.clone()),
-            (_, Some(got)) => gone(declared, got, found),
-            (_, None) => {}
-        }
+pub(super) fn compare(view: &View<'_>, declared: &Declared, found: &mut Findings) {
+    let got = interface(view.observed, name(&declared.want), kind(&declared.want));
+    match (condition(&declared.want), got) {
+        ("up", Some(got)) => properties(view, declared, got, found),
+        ("up", None) => found.missing(declared.path.clone(), declared.want.clone()),
+        (_, Some(got)) => gone(declared, got, found),
+        (_, None) => {}
     }
 }
 

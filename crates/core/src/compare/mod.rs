@@ -8,9 +8,9 @@ mod ethernet;
 mod findings;
 mod interface;
 mod ip;
-mod ovs;
-mod route;
-mod rule;
+pub(crate) mod ovs;
+pub(crate) mod route;
+pub(crate) mod rule;
 mod view;
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::path::{Path, Step};
 use findings::Findings;
-pub(crate) use view::View;
+pub(crate) use view::{Declared, View};
 
 /// One place where a state is not as declared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,14 +57,27 @@ pub fn differences(desired: &Value, observed: &Value) -> Vec<Difference> {
 /// The same, where the state before the change says what a partial document leaves as it was.
 pub(crate) fn against(desired: &Value, before: &Value, observed: &Value) -> Vec<Difference> {
     let view = View::new(desired, before, observed);
+    let mut all: Vec<Difference> = view.declared.iter().flat_map(|declared| of_interface(&view, declared)).collect();
+    all.extend(of_host(&view));
+    all
+}
+
+/// What is not as declared of one interface.
+pub(crate) fn of_interface(view: &View<'_>, declared: &Declared) -> Vec<Difference> {
     let mut found = Findings::default();
-    hostname(&view, &mut found);
-    interface::compare(&view, &mut found);
-    route::compare(&view, &mut found);
-    rule::compare(&view, &mut found);
-    dns::compare(&view, &mut found);
-    ovs::database(&view, &mut found);
-    ovs::mappings(&view, &mut found);
+    interface::compare(view, declared, &mut found);
+    found.0
+}
+
+/// What is not as declared of everything that is no interface.
+pub(crate) fn of_host(view: &View<'_>) -> Vec<Difference> {
+    let mut found = Findings::default();
+    route::compare(view, &mut found);
+    rule::compare(view, &mut found);
+    dns::compare(view, &mut found);
+    hostname(view, &mut found);
+    ovs::database(view, &mut found);
+    ovs::mappings(view, &mut found);
     found.0
 }
 
