@@ -13,6 +13,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::error::{Doing, Error, Result};
+use crate::files;
 use crate::layer::create;
 use crate::life::Life;
 use crate::namespaces::Namespaces;
@@ -40,6 +41,9 @@ impl Plan {
     pub(crate) fn start(&self, lab: Option<&Namespaces>) -> Result<Booted> {
         for folder in ["upper", "work", "root"] {
             create(&self.folder.join(folder))?;
+        }
+        if let Some(cgroup) = &self.cgroup {
+            create(cgroup)?;
         }
         let mut command = self.command();
         let mut child = match lab {
@@ -140,11 +144,26 @@ impl Booted {
     }
 
     pub(crate) fn wait_until_up(&self) -> Result<()> {
-        self.console.wait_for("lab: up", PATIENCE).map_err(|why| Error::Start {
-            what: self.what.clone(),
-            why,
-            console: self.console.text(),
-        })
+        self.console.wait_for("lab: up", PATIENCE).map_err(|why| self.failed(why))
+    }
+
+    /// For an init that does not talk to us.
+    pub(crate) fn wait_until_exists(&self, path: &Path) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        while !files::exists(&self.namespaces, path)? {
+            if self.shell.0.status().is_some() {
+                return Err(self.failed("it ended".into()));
+            }
+            if Instant::now() >= deadline {
+                return Err(self.failed(format!("no {} within {PATIENCE:?}", path.display())));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    fn failed(&self, why: String) -> Error {
+        Error::Start { what: self.what.clone(), why, console: self.console.text() }
     }
 
     pub(crate) fn console(&self) -> String {

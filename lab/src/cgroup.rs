@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::layer::create;
 
 /// Where the machine has its unified hierarchy.
 fn hierarchy() -> Option<PathBuf> {
@@ -17,13 +16,12 @@ fn folder(hierarchy: &Path, run: &str) -> PathBuf {
     hierarchy.join(format!("linesman-{run}"))
 }
 
-pub(crate) fn make(run: &str, node: &str) -> Result<PathBuf> {
+/// Of one node; it is made at every boot.
+pub(crate) fn of(run: &str, node: &str) -> Result<PathBuf> {
     let hierarchy = hierarchy().ok_or_else(|| {
         Error::refused("nodes with systemd need a cgroup2 file system mounted on the machine")
     })?;
-    let path = folder(&hierarchy, run).join(node);
-    create(&path)?;
-    Ok(path)
+    Ok(folder(&hierarchy, run).join(node))
 }
 
 /// What cannot be removed is tried again by the next sweep.
@@ -33,7 +31,7 @@ pub(crate) fn remove_of(run: &str) {
     }
 }
 
-fn remove(cgroup: &Path) {
+pub(crate) fn remove(cgroup: &Path) {
     let Ok(entries) = fs::read_dir(cgroup) else { return };
     for entry in entries.filter_map(std::result::Result::ok) {
         if entry.path().is_dir() {

@@ -33,6 +33,7 @@ impl Lab {
         let root = Root::Forky.ensure()?;
         let folder = RunFolder::create(name)?;
         layer::plain(&folder.path().join("plain-layer"))?;
+        layer::systemd(&folder.path().join("systemd-layer"))?;
         let booted = Hub::start(folder.path(), root).inspect_err(|_| {
             let _ = folder.remove();
         })?;

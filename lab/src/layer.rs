@@ -28,11 +28,18 @@ pub(crate) fn plain(layer: &Path) -> Result<()> {
     put(layer, "usr/lib/lab/node-init", include_str!("scripts/node-init.sh"), 0o755)
 }
 
-pub(crate) fn every_node(layer: &Path) -> Result<()> {
+/// The layer of a node whose PID 1 is systemd.
+pub(crate) fn systemd(layer: &Path) -> Result<()> {
+    every_node(layer)?;
+    crate::systemd::units(layer)
+}
+
+fn every_node(layer: &Path) -> Result<()> {
     put(layer, "etc/NetworkManager/conf.d/90-lab.conf", NM_CONF, 0o644)?;
     put(layer, "etc/resolv.conf", "", 0o644)?;
     put(layer, "etc/hosts", "127.0.0.1 localhost\n::1 localhost\n", 0o644)?;
     put(layer, "usr/lib/lab/net-sysctl", include_str!("scripts/net-sysctl.sh"), 0o755)?;
+    put(layer, "usr/lib/lab/run-all", include_str!("scripts/run-all.sh"), 0o755)?;
     for folder in ["etc/lab/boot.d", "etc/lab/boot-late.d"] {
         create(&layer.join(folder))?;
     }

@@ -26,6 +26,7 @@ mod ping;
 pub mod places;
 pub mod run;
 mod setup;
+mod systemd;
 mod tree;
 mod watch;
 

@@ -53,10 +53,6 @@ impl Namespaces {
         self.pid
     }
 
-    /// Runs `work` inside all of them.
-    pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T> {
-        self.within_some(CloneFlags::all(), work)
-    }
 
     /// Runs `work` inside some of them, on a thread that ends with it: only that thread moves.
     pub(crate) fn within_some<T: Send>(

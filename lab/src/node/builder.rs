@@ -3,10 +3,10 @@ use std::sync::{Arc, Mutex};
 
 use super::Node;
 use crate::boot::Plan;
-use crate::error::{Error, Result};
+use crate::error::{Doing, Error, Result};
 use crate::lab::Shared;
 use crate::layer::put;
-use crate::{NETWORKS, Root, address};
+use crate::{NETWORKS, Root, address, cgroup, systemd};
 
 #[derive(Debug)]
 pub struct NodeBuilder {
@@ -17,6 +17,7 @@ pub struct NodeBuilder {
     root: Root,
     binaries: Vec<PathBuf>,
     dad: bool,
+    systemd: bool,
 }
 
 impl NodeBuilder {
@@ -29,6 +30,7 @@ impl NodeBuilder {
             root: Root::Forky,
             binaries: vec![],
             dad: false,
+            systemd: false,
         }
     }
 
@@ -40,6 +42,12 @@ impl NodeBuilder {
 
     pub fn root(mut self, root: Root) -> Self {
         self.root = root;
+        self
+    }
+
+    /// systemd as PID 1, with journald and real units; without it, a small init of the lab starts the daemons.
+    pub fn systemd(mut self, on: bool) -> Self {
+        self.systemd = on;
         self
     }
 
@@ -79,6 +87,7 @@ impl NodeBuilder {
     fn furnish(&self, disk: &Path, number: u8) -> Result<()> {
         let name = &self.name;
         put(disk, "etc/hostname", &format!("{name}\n"), 0o644)?;
+        put(disk, "etc/machine-id", &machine_id()?, 0o444)?;
         if self.dad {
             put(disk, "etc/lab/dad", "", 0o644)?;
         }
@@ -109,15 +118,26 @@ impl NodeBuilder {
         if folder.exists() {
             return Err(Error::refused(format!("this lab already has a node {}", self.name)));
         }
+        let (layer, init) = match self.systemd {
+            true => ("systemd-layer", systemd::INIT),
+            false => ("plain-layer", "/usr/lib/lab/node-init"),
+        };
         let target = |path: &PathBuf| Path::new("/usr/bin").join(path.file_name().unwrap_or_default());
         Ok(Plan {
             what: format!("node {}", self.name),
             folder,
-            layers: vec![run.join("plain-layer"), root.into()],
-            init: "/usr/lib/lab/node-init".into(),
+            layers: vec![run.join(layer), root.into()],
+            init: init.into(),
             binds: self.binaries.iter().map(|path| (path.clone(), target(path))).collect(),
             disks: vec![],
-            cgroup: None,
+            cgroup: if self.systemd { Some(cgroup::of(&self.shared.folder.id(), &self.name)?) } else { None },
         })
     }
+}
+
+/// Its own for every node, as DHCP and journald expect.
+fn machine_id() -> Result<String> {
+    let uuid =
+        std::fs::read_to_string("/proc/sys/kernel/random/uuid").doing(|| "draw a machine id".into())?;
+    Ok(uuid.replace('-', ""))
 }

@@ -30,6 +30,15 @@ impl Daemon {
         }
     }
 
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::NetworkManager => "NetworkManager.service",
+            Self::Dbus => "dbus.service",
+            Self::OvsdbServer => "ovsdb-server.service",
+            Self::OvsVswitchd => "ovs-vswitchd.service",
+        }
+    }
+
     /// What the node's init calls it.
     fn short_name(self) -> &'static str {
         match self {
@@ -40,6 +49,14 @@ impl Daemon {
         }
     }
 }
+
+const HOLD_UNITS: &str = "
+for unit in NetworkManager ovsdb-server ovs-vswitchd; do
+  mkdir -p /run/systemd/system/$unit.service.d
+  printf '[Service]\\nRestart=no\\n' >/run/systemd/system/$unit.service.d/lab-hold.conf
+done
+systemctl daemon-reload";
+const RELEASE_UNITS: &str = "rm -f /run/systemd/system/*.d/lab-hold.conf; systemctl daemon-reload";
 
 impl Node {
     /// As the machine counts; None if it does not run.
@@ -67,18 +84,22 @@ impl Node {
         Ok(())
     }
 
-    /// While paused, what dies stays dead (until `start_daemon`).
+    /// While paused, what dies stays dead (until `start_daemon`). With systemd, dbus takes NetworkManager with it and
+    /// neither comes back by itself, paused or not: so it is on any Debian.
     pub fn pause_restarts(&self, paused: bool) -> Result<()> {
-        if paused {
-            self.write_file("/run/lab/hold", "", 0o644)
-        } else {
-            self.run(["rm", "-f", "/run/lab/hold"]).map(drop)
+        match (self.has_systemd(), paused) {
+            (false, true) => self.write_file("/run/lab/hold", "", 0o644),
+            (false, false) => self.run(["rm", "-f", "/run/lab/hold"]).map(drop),
+            (true, true) => self.sh(HOLD_UNITS).map(drop),
+            (true, false) => self.sh(RELEASE_UNITS).map(drop),
         }
     }
 
     /// Even while restarts are paused; waits until it answers.
     pub fn start_daemon(&self, daemon: Daemon) -> Result<()> {
-        if !self.daemon_running(daemon)? {
+        if self.has_systemd() {
+            self.run(["systemctl", "start", daemon.unit()])?;
+        } else if !self.daemon_running(daemon)? {
             self.write_file(format!("/run/lab/start.{}", daemon.short_name()), "", 0o644)?;
         }
         self.wait_daemon(daemon)
@@ -86,9 +107,15 @@ impl Node {
 
     /// Until it runs and answers.
     pub fn wait_daemon(&self, daemon: Daemon) -> Result<()> {
-        let mark = format!("/run/lab/{}.ready", daemon.short_name());
         let what = format!("{} on {}", daemon.process_name(), self.name);
-        wait_until(&what, || Ok(self.daemon_running(daemon)? && self.exists(&mark)?))
+        wait_until(&what, || Ok(self.daemon_running(daemon)? && self.daemon_ready(daemon)?))
+    }
+
+    fn daemon_ready(&self, daemon: Daemon) -> Result<bool> {
+        if self.has_systemd() {
+            return Ok(self.exec(["systemctl", "--quiet", "is-active", daemon.unit()])?.success());
+        }
+        self.exists(format!("/run/lab/{}.ready", daemon.short_name()))
     }
 
     /// Processes of that name in the node's own PID namespace, oldest first.

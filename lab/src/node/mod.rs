@@ -18,7 +18,7 @@ use crate::exec::{Exec, Output, Running};
 use crate::lab::{Shared, lock};
 use crate::namespaces::Namespaces;
 use crate::run::{NodeDescription, Process};
-use crate::{address, files};
+use crate::{address, cgroup, files, systemd};
 
 /// Dropping it switches it off; its disk goes with the lab.
 #[derive(Debug)]
@@ -99,6 +99,10 @@ impl Node {
         self.namespaces()?.assert_in_lab(&self.name)
     }
 
+    pub fn has_systemd(&self) -> bool {
+        self.plan.cgroup.is_some()
+    }
+
     /// PID 1 of the node, as the machine counts; None while it is switched off.
     pub fn pid(&self) -> Option<u32> {
         lock(&self.booted).as_ref().map(Booted::pid)
@@ -123,6 +127,7 @@ impl Node {
     pub fn power_cut(&self) -> Result<()> {
         let Some(booted) = lock(&self.booted).take() else { return Ok(()) };
         drop(booted);
+        self.plan.cgroup.iter().for_each(|cgroup| cgroup::remove(cgroup));
         self.unplug_all()?;
         self.shared.note(self.description(None))
     }
@@ -135,7 +140,10 @@ impl Node {
         let mut booted = self.plan.start(Some(self.shared.hub.namespaces()))?;
         self.plug_all(booted.pid())?;
         booted.go_on()?;
-        booted.wait_until_up()?;
+        match self.has_systemd() {
+            true => booted.wait_until_exists(Path::new(systemd::UP))?,
+            false => booted.wait_until_up()?,
+        }
         self.shared.note(self.description(Some(Process::of(booted.pid())?)))?;
         *lock(&self.booted) = Some(booted);
         Ok(())

@@ -8,8 +8,6 @@ nap() { read -rt "$1" -u 9 _; }
 
 hostname "$(cat /etc/hostname)"
 ip link set lo up
-[ -s /etc/machine-id ] || dbus-uuidgen >/etc/machine-id
-
 /usr/lib/lab/net-sysctl
 
 # keep NAME COMMAND...: for ever. `prepare_NAME` comes before each start, `settle_NAME PID` beside each run.
@@ -41,8 +39,8 @@ await() { while [ ! -e "/run/lab/$1.ready" ]; do nap 0.02; done; }
 
 prepare_dbus() { rm -f /run/dbus/pid /run/dbus/system_bus_socket; }
 settle_dbus() { settle_when "$1" dbus test -S /run/dbus/system_bus_socket; }
-# NetworkManager lives on without a bus, and never finds the new one.
-bury_dbus() { local pid; pid=$(pidof NetworkManager) && kill -KILL $pid; }
+# NetworkManager lives on without a bus and never finds the new one; its unit is bound to dbus and stopped with it.
+bury_dbus() { local pid; pid=$(pidof NetworkManager) && kill -TERM $pid; }
 
 prepare_ovsdb() {
   rm -f /run/openvswitch/db.sock
@@ -60,16 +58,6 @@ nm_runs() { [ "$(nmcli -t -f RUNNING general 2>/dev/null)" = running ] && mount 
 settle_NM() { settle_when "$1" NM nm_runs; }
 bury_NM() { :; }
 
-run_all() {
-  local step
-  for step in "$1"/*; do
-    [ -x "$step" ] || continue
-    echo "$(date +%T) $step"
-    "$step" </dev/null
-    echo "$(date +%T) $step ended with $?"
-  done >>/var/log/lab-boot.log 2>&1
-}
-
 keep dbus dbus-daemon --system --nofork --nopidfile --nosyslog &
 if [ -x /usr/sbin/ovs-vswitchd ]; then
   keep ovsdb ovsdb-server /etc/openvswitch/conf.db --remote=punix:/run/openvswitch/db.sock \
@@ -79,10 +67,10 @@ if [ -x /usr/sbin/ovs-vswitchd ]; then
   await vswitchd
 fi
 await dbus
-run_all /etc/lab/boot.d
+/usr/lib/lab/run-all /etc/lab/boot.d
 keep NM NetworkManager --no-daemon --debug &
 await NM
-run_all /etc/lab/boot-late.d
+/usr/lib/lab/run-all /etc/lab/boot-late.d
 echo "lab: up"
 exec </dev/null >/dev/null 2>&1
 while :; do wait -n || nap 1; done
