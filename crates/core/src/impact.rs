@@ -77,7 +77,9 @@ impl Judge<'_> {
             Subject::OvsDb if change.details.iter().all(|detail| detail.got.is_null()) => {
                 Verdict::new(Impact::Additive, None)
             }
-            Subject::OvsDb => Verdict::new(Impact::Disruptive, "keys in the Open vSwitch database change".to_owned()),
+            Subject::OvsDb => {
+                Verdict::new(Impact::Disruptive, "keys in the Open vSwitch database change".to_owned())
+            }
             Subject::Dns => Verdict::new(Impact::Disruptive, "name resolution changes".to_owned()),
             Subject::Hostname => Verdict::new(Impact::Disruptive, "the host's name changes".to_owned()),
         }
@@ -102,36 +104,47 @@ impl Judge<'_> {
     /// A second interface in the network by which the host is reached may draw its traffic.
     fn crowds(&self, change: &Change) -> Option<String> {
         let networks = |interface: &Value| -> Vec<(IpAddr, u32)> {
-            state::addresses(interface).filter_map(|(ip, prefix)| network(&format!("{ip}/{prefix}"))).collect()
+            state::addresses(interface)
+                .filter_map(|(ip, prefix)| network(&format!("{ip}/{prefix}")))
+                .collect()
         };
         let Subject::Interface { name: device, .. } = &change.subject else {
             return None;
         };
         let new = networks(self.view.declares(device)?);
-        self.own_path.devices().filter_map(|own| interface(self.view.observed, own, "unknown")).find_map(|own| {
-            let shared = networks(own).into_iter().find(|network| new.contains(network))?;
-            Some(format!("{device} joins {}/{}, the network of {}", shared.0, shared.1, name(own)))
-        })
+        self.own_path.devices().filter_map(|own| interface(self.view.observed, own, "unknown")).find_map(
+            |own| {
+                let shared = networks(own).into_iter().find(|network| new.contains(network))?;
+                Some(format!("{device} joins {}/{}, the network of {}", shared.0, shared.1, name(own)))
+            },
+        )
     }
 
     /// Nothing runs over it: down, or without addresses, controller, routes and interfaces on top.
     fn is_idle(&self, device: &str) -> bool {
         let observed = self.view.observed;
-        let Some(interface) = interface(observed, device, "unknown").filter(|interface| is_up(interface)) else {
+        let Some(interface) = interface(observed, device, "unknown").filter(|interface| is_up(interface))
+        else {
             return true;
         };
         let is_link_local = |ip: IpAddr| matches!(ip, IpAddr::V6(ip) if ip.segments()[0] & 0xffc0 == 0xfe80);
         let has_address = state::addresses(interface).any(|(ip, _)| !is_link_local(ip));
         let has_controller = text(interface, "controller").is_some_and(|controller| !controller.is_empty());
         let has_ports = state::ports(interface).is_some_and(|ports| !ports.is_empty());
-        let carries = interfaces(observed).iter().any(|upper| state::base(upper).is_some_and(|(_, base)| base == device));
+        let carries = interfaces(observed)
+            .iter()
+            .any(|upper| state::base(upper).is_some_and(|(_, base)| base == device));
         let routes = list(observed, &["routes", "running"]);
         let is_hop = routes.iter().any(|route| text(route, "next-hop-interface") == Some(device));
         !(has_address || has_controller || has_ports || carries || is_hop)
     }
 
     fn of_route(&self, change: &Change) -> Verdict {
-        let routes = change.details.iter().flat_map(|detail| [&detail.want, &detail.got]).filter(|route| route.is_object());
+        let routes = change
+            .details
+            .iter()
+            .flat_map(|detail| [&detail.want, &detail.got])
+            .filter(|route| route.is_object());
         for route in routes.clone() {
             if let Some(reason) = self.diverts(route) {
                 return Verdict::new(Impact::OwnPath, reason);
@@ -151,15 +164,23 @@ impl Judge<'_> {
         if reach::is_default(route) && in_use {
             return Some(format!("the default route {destination} by which this host is reached changes"));
         }
-        let protect = self.protect.filter(|ip| network(destination).is_some_and(|network| contains(network, *ip)))?;
+        let protect =
+            self.protect.filter(|ip| network(destination).is_some_and(|network| contains(network, *ip)))?;
         Some(format!("the route {destination} leads to {protect}, the address to protect"))
     }
 
     fn of_rule(&self, change: &Change) -> Verdict {
-        let rules = change.details.iter().flat_map(|detail| [&detail.want, &detail.got]).filter(|rule| rule.is_object());
+        let rules = change
+            .details
+            .iter()
+            .flat_map(|detail| [&detail.want, &detail.got])
+            .filter(|rule| rule.is_object());
         for rule in rules {
             if self.catches(rule) {
-                return Verdict::new(Impact::OwnPath, "a rule catches the traffic by which this host is reached".to_owned());
+                return Verdict::new(
+                    Impact::OwnPath,
+                    "a rule catches the traffic by which this host is reached".to_owned(),
+                );
             }
         }
         Verdict::new(Impact::Disruptive, "policy routing changes".to_owned())
@@ -169,7 +190,8 @@ impl Judge<'_> {
         let forwarded_only = text(rule, "iif").is_some_and(|device| device != "lo");
         let selector = |key| text(rule, key).filter(|written| !written.is_empty()).map(network);
         let own = || {
-            let devices = self.own_path.devices().filter_map(|own| interface(self.view.observed, own, "unknown"));
+            let devices =
+                self.own_path.devices().filter_map(|own| interface(self.view.observed, own, "unknown"));
             devices.flat_map(state::addresses).map(|(ip, _)| ip)
         };
         let from = match selector("ip-from") {
@@ -178,7 +200,9 @@ impl Judge<'_> {
         };
         let to = match selector("ip-to") {
             None => true,
-            Some(network) => self.protect.is_some_and(|ip| network.is_some_and(|network| contains(network, ip))),
+            Some(network) => {
+                self.protect.is_some_and(|ip| network.is_some_and(|network| contains(network, ip)))
+            }
         };
         let family = match text(rule, "family") {
             Some("ipv6") => own().any(|ip| ip.is_ipv6()),

@@ -36,7 +36,8 @@ impl OwnPath {
     }
 
     fn include(&mut self, observed: &Value, device: &str, why: Why) {
-        let stronger = matches!(self.0.get(device), None | Some(Why::Below(_))) && !matches!(why, Why::Below(_));
+        let stronger =
+            matches!(self.0.get(device), None | Some(Why::Below(_))) && !matches!(why, Why::Below(_));
         if self.0.contains_key(device) && !stronger {
             return;
         }
@@ -107,18 +108,23 @@ fn default_routes(observed: &Value) -> impl Iterator<Item = &Value> {
 
 /// The interface that holds an address, or the one of the most specific route to it.
 fn towards(observed: &Value, ip: IpAddr) -> Option<(&str, Why)> {
-    let holder = interfaces(observed).iter().find(|interface| state::addresses(interface).any(|(held, _)| held == ip));
+    let holder =
+        interfaces(observed).iter().find(|interface| state::addresses(interface).any(|(held, _)| held == ip));
     if let Some(holder) = holder {
         return Some((name(holder), Why::Holds(ip)));
     }
     let connected = interfaces(observed).iter().flat_map(|interface| {
-        let networks = state::addresses(interface).filter_map(|(ip, prefix)| network(&format!("{ip}/{prefix}")));
+        let networks =
+            state::addresses(interface).filter_map(|(ip, prefix)| network(&format!("{ip}/{prefix}")));
         networks.map(move |network| (network, name(interface)))
     });
-    let routed = running(observed)
-        .filter(|route| is_in_main_table(route))
-        .filter_map(|route| Some((network(text(route, "destination")?)?, text(route, "next-hop-interface")?)));
-    let best = connected.chain(routed).filter(|(network, _)| contains(*network, ip)).max_by_key(|((_, prefix), _)| *prefix);
+    let routed = running(observed).filter(|route| is_in_main_table(route)).filter_map(|route| {
+        Some((network(text(route, "destination")?)?, text(route, "next-hop-interface")?))
+    });
+    let best = connected
+        .chain(routed)
+        .filter(|(network, _)| contains(*network, ip))
+        .max_by_key(|((_, prefix), _)| *prefix);
     best.map(|(_, device)| (device, Why::LeadsTo(ip)))
 }
 
@@ -150,7 +156,9 @@ fn is_path(observed: &Value, port: &Value, controller: &str) -> bool {
 
 /// The ports of an OVS bridge that lead off this host.
 fn uplinks<'a>(observed: &'a Value, bridge: &'a Value) -> Vec<&'a str> {
-    let is_internal = |port: &&str| interface(observed, port, "ovs-interface").is_some_and(|port| kind(port) == "ovs-interface");
+    let is_internal = |port: &&str| {
+        interface(observed, port, "ovs-interface").is_some_and(|port| kind(port) == "ovs-interface")
+    };
     state::ports(bridge).unwrap_or_default().into_iter().filter(|port| !is_internal(port)).collect()
 }
 

@@ -19,7 +19,8 @@ fn cases(kind: &str) -> Vec<PathBuf> {
 
 /// A state through NMState's own types, as the engine hands it over.
 fn state(folder: &Path, file: &str) -> Value {
-    let text = fs::read_to_string(folder.join(file)).unwrap_or_else(|error| panic!("{}/{file}: {error}", folder.display()));
+    let text = fs::read_to_string(folder.join(file))
+        .unwrap_or_else(|error| panic!("{}/{file}: {error}", folder.display()));
     let state: nmstate::NetworkState =
         serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{}/{file}: {error}", folder.display()));
     serde_json::to_value(state).unwrap()
@@ -27,7 +28,9 @@ fn state(folder: &Path, file: &str) -> Value {
 
 fn facts(folder: &Path) -> Facts {
     match fs::read_to_string(folder.join("facts.yaml")) {
-        Ok(text) => serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display())),
+        Ok(text) => {
+            serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        }
         Err(_) => Facts { ovs_running: true, ..Facts::default() },
     }
 }
@@ -35,10 +38,18 @@ fn facts(folder: &Path) -> Facts {
 fn planned(folder: &Path) -> String {
     match plan(&state(folder, "desired.yaml"), &state(folder, "observed.yaml"), &facts(folder)) {
         Ok(plan) => {
-            let list = |names: &std::collections::BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-            let sets = [("touched", &plan.touched), ("created", &plan.created), ("removed", &plan.removed), ("own path", &plan.own_path)];
+            let list = |names: &std::collections::BTreeSet<String>| {
+                names.iter().map(String::as_str).collect::<Vec<_>>().join(" ")
+            };
+            let sets = [
+                ("touched", &plan.touched),
+                ("created", &plan.created),
+                ("removed", &plan.removed),
+                ("own path", &plan.own_path),
+            ];
             let sets = sets.iter().filter(|(_, names)| !names.is_empty());
-            plan.render(false) + &sets.map(|(label, names)| format!("# {label}: {}\n", list(names))).collect::<String>()
+            plan.render(false)
+                + &sets.map(|(label, names)| format!("# {label}: {}\n", list(names))).collect::<String>()
         }
         Err(refusals) => refusals.iter().map(refused).collect(),
     }
@@ -47,11 +58,21 @@ fn planned(folder: &Path) -> String {
 fn refused(diagnostic: &linesman_core::diagnostic::Diagnostic) -> String {
     let place = diagnostic.path.as_ref().filter(|path| !path.is_root()).map(|path| format!("\n  at {path}"));
     let hint = diagnostic.hint.as_ref().map(|hint| format!("\n  hint: {hint}"));
-    format!("refused[{}]: {}{}{}\n", diagnostic.code, diagnostic.message, place.unwrap_or_default(), hint.unwrap_or_default())
+    format!(
+        "refused[{}]: {}{}{}\n",
+        diagnostic.code,
+        diagnostic.message,
+        place.unwrap_or_default(),
+        hint.unwrap_or_default()
+    )
 }
 
 fn verified(folder: &Path) -> String {
-    let before = if folder.join("before.yaml").exists() { state(folder, "before.yaml") } else { state(folder, "after.yaml") };
+    let before = if folder.join("before.yaml").exists() {
+        state(folder, "before.yaml")
+    } else {
+        state(folder, "after.yaml")
+    };
     let found = verify(&state(folder, "desired.yaml"), &before, &state(folder, "after.yaml"));
     if found.is_empty() { "holds\n".into() } else { found.iter().map(different).collect() }
 }

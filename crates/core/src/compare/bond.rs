@@ -22,7 +22,13 @@ pub(super) fn compare(view: &View<'_>, declared: &Declared, got: &Value, found: 
             let names: Vec<&str> = configs.iter().map(name).collect();
             port_names(view, &at.key("ports-config"), &names, &got_ports, found);
         }
-        port_configs(view, &at.key("ports-config"), configs, list(got, &["link-aggregation", "ports-config"]), found);
+        port_configs(
+            view,
+            &at.key("ports-config"),
+            configs,
+            list(got, &["link-aggregation", "ports-config"]),
+            found,
+        );
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn compare(view: &View<'_>, declared: &Declared, got: &Value, found: 
 fn options(at: &Path, want: &Value, got: Option<&Value>, found: &mut Findings) {
     let mut want = without(want, &["gc-timer", "hello-timer"]);
     // Two names for one option; the kernel's state uses the short one.
-    if let Some(mask) = want.as_object_mut().and_then(|fields| fields.remove("group-forward-mask")) {
+    if let Some(mask) = want.as_object_mut().and_then(|fields| fields.shift_remove("group-forward-mask")) {
         want["group-fwd-mask"] = mask;
     }
     for (key, want) in want.as_object().into_iter().flatten() {
@@ -101,11 +101,9 @@ pub(super) fn filter(at: &Path, want: &Value, got: Option<&Value>, found: &mut F
         return;
     }
     found.holds(at, &without(want, &["trunk-tags"]), Some(got));
-    let tags = |filter: &Value| filter.get("trunk-tags").map(every_tag);
-    if let Some(wanted) = tags(want).filter(|wanted| *wanted != tags(got).unwrap_or_default()) {
-        let _ = wanted;
-        let had = got.get("trunk-tags").cloned().unwrap_or(Value::Null);
-        found.add(at.key("trunk-tags"), want["trunk-tags"].clone(), had);
+    let had = got.get("trunk-tags").unwrap_or(&Value::Null);
+    if let Some(tags) = want.get("trunk-tags").filter(|tags| every_tag(tags) != every_tag(had)) {
+        found.add(at.key("trunk-tags"), tags.clone(), had.clone());
     }
 }
 
@@ -115,7 +113,9 @@ fn every_tag(tags: &Value) -> Vec<u64> {
         let id = |value: Option<&Value>| value.and_then(Value::as_u64);
         match id(tag.get("id")) {
             Some(id) => Some((id, id)),
-            None => Some((id(state::at(tag, &["id-range", "min"]))?, id(state::at(tag, &["id-range", "max"]))?)),
+            None => {
+                Some((id(state::at(tag, &["id-range", "min"]))?, id(state::at(tag, &["id-range", "max"]))?))
+            }
         }
     };
     let all = tags.as_array().into_iter().flatten().filter_map(bounds);

@@ -53,15 +53,23 @@ pub(super) fn compare(at: &Path, want: &Value, got: Option<&Value>, found: &mut 
 pub(super) fn tuning(at: &Path, want: &Value, got: Option<&Value>, found: &mut Findings) {
     found.holds(at, &without(want, &["feature"]), got);
     for (feature, want) in want.get("feature").and_then(Value::as_object).into_iter().flatten() {
-        let kernel = FEATURE_NAMES.iter().find(|(short, _)| short == feature).map_or(feature.as_str(), |(_, name)| name);
-        found.holds(&at.key("feature").key(feature), want, got.and_then(|got| state::at(got, &["feature", kernel])));
+        let kernel = FEATURE_NAMES
+            .iter()
+            .find(|(short, _)| short == feature)
+            .map_or(feature.as_str(), |(_, name)| name);
+        found.holds(
+            &at.key("feature").key(feature),
+            want,
+            got.and_then(|got| state::at(got, &["feature", kernel])),
+        );
     }
 }
 
 /// Virtual functions take their time: each must have become an interface.
 pub(super) fn virtual_functions(view: &View<'_>, declared: &Declared, got: &Value, found: &mut Findings) {
     let wanted = state::at(&declared.want, &["ethernet", "sr-iov"]);
-    let enabled = |sriov: &&Value| sriov.get("total-vfs").and_then(Value::as_u64).is_some_and(|total| total > 0);
+    let enabled =
+        |sriov: &&Value| sriov.get("total-vfs").and_then(Value::as_u64).is_some_and(|total| total > 0);
     let probes = |sriov: &Value| flag(sriov, "drivers-autoprobe") != Some(false);
     let (Some(wanted), Some(got)) = (wanted.filter(enabled), state::at(got, &["ethernet", "sr-iov"])) else {
         return;

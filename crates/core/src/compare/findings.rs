@@ -88,5 +88,6 @@ pub(super) fn same_text(want: &str, got: &str) -> bool {
 
 fn is_mac(text: &str) -> bool {
     let pairs: Vec<&str> = text.split(':').collect();
-    pairs.len() >= 6 && pairs.iter().all(|pair| pair.len() == 2 && pair.bytes().all(|b| b.is_ascii_hexdigit()))
+    pairs.len() >= 6
+        && pairs.iter().all(|pair| pair.len() == 2 && pair.bytes().all(|b| b.is_ascii_hexdigit()))
 }

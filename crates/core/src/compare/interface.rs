@@ -32,7 +32,10 @@ fn gone(declared: &Declared, got: &Value, found: &mut Findings) {
     } else if kind(got) == "loopback" {
         // The loopback never goes away; taking its profile away leaves the kernel's two addresses.
         for (ip, prefix) in state::addresses(got).filter(|(ip, _)| !is_kernel_loopback(&ip.to_string())) {
-            found.surplus(declared.path.key("address").item(format!("{ip}/{prefix}")), format!("{ip}/{prefix}"));
+            found.surplus(
+                declared.path.key("address").item(format!("{ip}/{prefix}")),
+                format!("{ip}/{prefix}"),
+            );
         }
     } else if is_up(got) {
         found.add(declared.path.key("state"), condition(&declared.want), condition(got));
@@ -49,7 +52,7 @@ fn properties(view: &View<'_>, declared: &Declared, got: &Value, found: &mut Fin
         found.equal(&path.key("copy-mac-from"), &mac, got.get("mac-address").unwrap_or(&Value::Null));
     }
     for (key, value) in want.as_object().into_iter().flatten() {
-        if !value.is_null() && !is_silent(want, key) {
+        if !value.is_null() && !is_silent(want, key) && !(key == "wait-ip" && is_plain_port(view, got)) {
             property(view, declared, got, key, found);
         }
     }
@@ -58,16 +61,22 @@ fn properties(view: &View<'_>, declared: &Declared, got: &Value, found: &mut Fin
 
 /// Properties that a document may carry but that nothing is compared with.
 fn is_silent(want: &Value, key: &str) -> bool {
-    let port = || text(want, "controller").is_some_and(|controller| !controller.is_empty());
     match key {
         "name" | "copy-mac-from" | "permanent-mac-address" | "min-mtu" | "max-mtu" | "driver" => true,
         "mtu" | "ipv4" | "ipv6" => kind(want) == "ovs-bridge",
         "mac-address" => kind(want) == "vrf" || copies_mac(want),
         "accept-all-mac-addresses" => kind(want) == "vrf" && want.get(key) == Some(&Value::Bool(false)),
         "profile-name" => text(want, key) == Some(name(want)),
-        "wait-ip" => port() && kind(want) != "ovs-interface",
         _ => false,
     }
+}
+
+/// A port that has no addresses to wait for.
+fn is_plain_port(view: &View<'_>, got: &Value) -> bool {
+    let controller = text(got, "controller").filter(|controller| !controller.is_empty());
+    let is_vrf =
+        |controller| interface(view.observed, controller, "vrf").is_some_and(|found| kind(found) == "vrf");
+    kind(got) != "ovs-interface" && controller.is_some_and(|controller| !is_vrf(controller))
 }
 
 fn property(view: &View<'_>, declared: &Declared, got: &Value, key: &str, found: &mut Findings) {
@@ -119,7 +128,8 @@ fn copied_mac(view: &View<'_>, want: &Value) -> Option<Value> {
     let source = text(want, "copy-mac-from").filter(|_| copies_mac(want))?;
     let source = view.device(source);
     let before = interface(view.before, source, "unknown");
-    let burnt_in = before.and_then(|nic| nic.get("permanent-mac-address")).filter(|mac| mac.as_str() != Some(""));
+    let burnt_in =
+        before.and_then(|nic| nic.get("permanent-mac-address")).filter(|mac| mac.as_str() != Some(""));
     let declared = || view.declares(source).and_then(|nic| nic.get("mac-address"));
     burnt_in.or_else(declared).or_else(|| before?.get("mac-address")).cloned()
 }
@@ -135,8 +145,12 @@ fn stacked(view: &View<'_>, declared: &Declared, got: &Value, key: &str, found: 
         want["base-iface"] = base;
     }
     for set in ["ingress-qos-map", "egress-qos-map", "ip6tun-flags"] {
-        if let Some(items) = want.as_object_mut().and_then(|fields| fields.remove(set)) {
-            found.same_set(&at.key(set), &settable(&items), got.get(key).and_then(|got| got.get(set)).map(settable).as_ref());
+        if let Some(items) = want.as_object_mut().and_then(|fields| fields.shift_remove(set)) {
+            found.same_set(
+                &at.key(set),
+                &settable(&items),
+                got.get(key).and_then(|got| got.get(set)).map(settable).as_ref(),
+            );
         }
     }
     found.holds(&at, &want, got.get(key));

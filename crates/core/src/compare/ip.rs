@@ -30,7 +30,12 @@ pub(super) fn compare(view: &View<'_>, declared: &Declared, got: &Value, family:
     let before = before.and_then(|before| before.get(family)).unwrap_or(&none);
     let got = got.get(family).unwrap_or(&none);
     let said = &declared.want[family];
-    let section = Section { family, at: declared.path.key(family), got, speaks_of_enabled: said.get("enabled").is_some() };
+    let section = Section {
+        family,
+        at: declared.path.key(family),
+        got,
+        speaks_of_enabled: said.get("enabled").is_some(),
+    };
     section.compare(&effective(said, before, family), found);
 }
 
@@ -69,7 +74,9 @@ fn clear_lifetimes(want: &mut Map<String, Value>) {
 
 fn says_no_static(want: &Map<String, Value>) -> bool {
     let addresses = want.get("address").and_then(Value::as_array);
-    addresses.is_none_or(|all| all.iter().all(|entry| is_foreign(entry) || is_leased(entry) || is_link_local(entry)))
+    addresses.is_none_or(|all| {
+        all.iter().all(|entry| is_foreign(entry) || is_leased(entry) || is_link_local(entry))
+    })
 }
 
 fn is_automatic(section: &Value) -> bool {
@@ -120,7 +127,9 @@ impl Section<'_> {
             "enabled" => found.equal(&at, value, got.unwrap_or(&off)),
             "dhcp" | "autoconf" if self.is_off() && value == &off => {}
             "dhcp" | "autoconf" => found.equal(&at, value, got.unwrap_or(&off)),
-            "auto-dns" | "auto-gateway" | "auto-routes" => found.equal(&at, value, got.unwrap_or(&Value::Bool(true))),
+            "auto-dns" | "auto-gateway" | "auto-routes" => {
+                found.equal(&at, value, got.unwrap_or(&Value::Bool(true)))
+            }
             "prefix-route-metric" | "auto-route-metric" if value.as_i64() == Some(-1) => {}
             "dhcp-custom-hostname" => found.equal(&at, value, got.unwrap_or(&"".into())),
             "token" => found.equal(&at, &token(value), &token(got.unwrap_or(&"".into()))),
@@ -146,14 +155,22 @@ impl Section<'_> {
         let got: Vec<&Value> = if self.is_off() { Vec::new() } else { self.got_addresses(automatic) };
         for (index, entry) in &wanted {
             let entry_at = at.index(*index);
-            let exactly = got.iter().find(|got| same_ip(got, entry) && got["prefix-length"] == entry["prefix-length"]);
+            let exactly =
+                got.iter().find(|got| same_ip(got, entry) && got["prefix-length"] == entry["prefix-length"]);
             match exactly.or_else(|| got.iter().find(|got| same_ip(got, entry))) {
-                Some(got) => found.holds(&entry_at.key("prefix-length"), &entry["prefix-length"], got.get("prefix-length")),
+                Some(got) => found.holds(
+                    &entry_at.key("prefix-length"),
+                    &entry["prefix-length"],
+                    got.get("prefix-length"),
+                ),
                 None => found.missing(entry_at, plain(entry)),
             }
         }
         if want.get("allow-extra-address") == Some(&Value::Bool(false)) {
-            for extra in got.iter().filter(|got| is_static(got) && !wanted.iter().any(|(_, entry)| same_ip(entry, got))) {
+            for extra in got
+                .iter()
+                .filter(|got| is_static(got) && !wanted.iter().any(|(_, entry)| same_ip(entry, got)))
+            {
                 found.surplus(at.item(text(extra, "ip").unwrap_or_default()), plain(extra));
             }
         }

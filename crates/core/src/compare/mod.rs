@@ -57,7 +57,8 @@ pub fn differences(desired: &Value, observed: &Value) -> Vec<Difference> {
 /// The same, where the state before the change says what a partial document leaves as it was.
 pub(crate) fn against(desired: &Value, before: &Value, observed: &Value) -> Vec<Difference> {
     let view = View::new(desired, before, observed);
-    let mut all: Vec<Difference> = view.declared.iter().flat_map(|declared| of_interface(&view, declared)).collect();
+    let mut all: Vec<Difference> =
+        view.declared.iter().flat_map(|declared| of_interface(&view, declared)).collect();
     all.extend(of_host(&view));
     all
 }

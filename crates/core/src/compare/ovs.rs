@@ -1,6 +1,8 @@
 //! Open vSwitch: bridges, the keys of its database, and OVN's bridge mappings.
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
 
 use super::bridge::{Ports, filter};
 use super::findings::Findings;
@@ -72,7 +74,7 @@ pub(super) fn keys(at: &Path, want: &Value, got: Option<&Value>, purges: bool, f
             continue;
         };
         let had = got.and_then(|got| got.get(column));
-        for (key, value) in wanted {
+        for (key, value) in by_key(wanted) {
             let (at, had) = (at.key(column).key(key), had.and_then(|had| had.get(key)));
             match (value, had) {
                 (Value::Null, Some(had)) if !had.is_null() => found.surplus(at, had.clone()),
@@ -87,9 +89,14 @@ pub(super) fn keys(at: &Path, want: &Value, got: Option<&Value>, purges: bool, f
 }
 
 fn purged(at: &Path, had: Option<&Value>, found: &mut Findings) {
-    for (key, value) in had.and_then(Value::as_object).into_iter().flatten() {
+    for (key, value) in had.and_then(Value::as_object).map(by_key).into_iter().flatten() {
         found.surplus(at.key(key), value.clone());
     }
+}
+
+/// NMState hands these maps over in random order.
+pub(crate) fn by_key(map: &Map<String, Value>) -> BTreeMap<&String, &Value> {
+    map.iter().collect()
 }
 
 pub(super) fn database(view: &View<'_>, found: &mut Findings) {
@@ -115,7 +122,9 @@ pub(super) fn mappings(view: &View<'_>, found: &mut Findings) {
         match (is_absent(want), had) {
             (true, Some(had)) => found.surplus(at.item(localnet), bridge(had)),
             (false, None) => found.missing(at.item(localnet), bridge(want)),
-            (false, Some(had)) => found.holds(&at.item(localnet).key("bridge"), &bridge(want), Some(&bridge(had))),
+            (false, Some(had)) => {
+                found.holds(&at.item(localnet).key("bridge"), &bridge(want), Some(&bridge(had)))
+            }
             (true, None) => {}
         }
     }
@@ -123,7 +132,11 @@ pub(super) fn mappings(view: &View<'_>, found: &mut Findings) {
 
 /// Whether a declared state needs Open vSwitch to be running.
 pub(crate) fn needs_ovs(desired: &Value) -> bool {
-    let ovs = |interface: &Value| matches!(kind(interface), "ovs-bridge" | "ovs-interface") && !is_absent(interface);
-    let speaks = |key| desired.get(key).is_some_and(|section: &Value| section.as_object().is_some_and(|o| !o.is_empty()));
+    let ovs = |interface: &Value| {
+        matches!(kind(interface), "ovs-bridge" | "ovs-interface") && !is_absent(interface)
+    };
+    let speaks = |key| {
+        desired.get(key).is_some_and(|section: &Value| section.as_object().is_some_and(|o| !o.is_empty()))
+    };
     state::interfaces(desired).iter().any(ovs) || speaks("ovs-db") || speaks("ovn")
 }

@@ -66,7 +66,9 @@ fn resolve(view: &View<'_>, route: &Value) -> Value {
 }
 
 fn vrf_table<'v>(view: &'v View<'_>, vrf: &str) -> Option<&'v Value> {
-    let table = |interface: &'v Value| state::at(interface, &["vrf", "route-table-id"]).filter(|id| id.as_u64() != Some(0));
+    let table = |interface: &'v Value| {
+        state::at(interface, &["vrf", "route-table-id"]).filter(|id| id.as_u64() != Some(0))
+    };
     view.declares(vrf).and_then(table).or_else(|| table(state::interface(view.before, vrf, "vrf")?))
 }
 
@@ -91,7 +93,7 @@ fn present(at: &Path, want: &Value, got: &[&Value], found: &mut Findings) {
 }
 
 /// The kernel replaces an unset metric of an IPv6 route by its own default.
-fn same_metric(want: &Value, got: &Value) -> bool {
+pub(crate) fn same_metric(want: &Value, got: &Value) -> bool {
     let metric = |route: &Value| route.get("metric").and_then(Value::as_i64);
     match metric(want) {
         None => true,
@@ -101,7 +103,7 @@ fn same_metric(want: &Value, got: &Value) -> bool {
 }
 
 /// Whether every property that `pattern` mentions, its metric aside, is the same in `route`.
-fn matches(pattern: &Value, route: &Value) -> bool {
+pub(crate) fn matches(pattern: &Value, route: &Value) -> bool {
     same_destination(pattern, route) && MATCHED.iter().all(|key| same_property(key, pattern, route))
 }
 
@@ -110,7 +112,9 @@ fn same_destination(pattern: &Value, route: &Value) -> bool {
     match (destination(pattern), destination(route)) {
         (None, _) => true,
         (Some(_), None) => false,
-        (Some(want), Some(got)) => want == got || (state::network(want).is_some() && state::network(want) == state::network(got)),
+        (Some(want), Some(got)) => {
+            want == got || (state::network(want).is_some() && state::network(want) == state::network(got))
+        }
     }
 }
 
@@ -122,6 +126,23 @@ fn same_property(key: &str, pattern: &Value, route: &Value) -> bool {
         (Some(Value::String(want)), Some(Value::String(got))) => same_text(want, got),
         (Some(want), Some(got)) => want == got,
     }
+}
+
+/// The observed route that was most likely meant (same destination, same way) and where it is not like it.
+pub(crate) fn nearest<'o>(want: &Value, observed: &'o Value) -> Option<(&'o Value, Vec<&'static str>)> {
+    let same_way = |got: &&Value| {
+        ["next-hop-interface", "next-hop-address"].iter().any(|key| got.get(key) == want.get(key))
+    };
+    let got = list(observed, &["routes", "config"])
+        .iter()
+        .filter(|got| same_destination(want, got))
+        .filter(same_way);
+    got.map(|got| (got, unlike(want, got))).min_by_key(|(_, unlike)| unlike.len())
+}
+
+fn unlike(want: &Value, got: &Value) -> Vec<&'static str> {
+    let metric = (!same_metric(want, got)).then_some("metric");
+    MATCHED.into_iter().filter(|key| !same_property(key, want, got)).chain(metric).collect()
 }
 
 fn is_v6(route: &Value) -> bool {

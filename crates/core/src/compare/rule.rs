@@ -7,10 +7,17 @@ use super::view::View;
 use crate::path::Path;
 use crate::state::{self, is_absent, list, text};
 
+/// Compared as they are when a rule mentions them.
+const PROPERTIES: [&str; 6] = ["route-table", "fwmark", "fwmask", "iif", "action", "suppress-prefix-length"];
+
 pub(super) fn compare(view: &View<'_>, found: &mut Findings) {
     let all = list(view.desired, &["route-rules", "config"]);
-    let wanted: Vec<(usize, Value)> =
-        all.iter().enumerate().filter(|(_, rule)| !is_absent(rule)).map(|(at, rule)| (at, complete(rule))).collect();
+    let wanted: Vec<(usize, Value)> = all
+        .iter()
+        .enumerate()
+        .filter(|(_, rule)| !is_absent(rule))
+        .map(|(at, rule)| (at, complete(rule)))
+        .collect();
     let got = observed(view);
     let at = Path::root().key("route-rules").key("config");
     for (index, want) in &wanted {
@@ -38,7 +45,8 @@ fn complete(rule: &Value) -> Value {
     if !fields.contains_key("action") && !fields.contains_key("route-table") {
         fields.insert("route-table".into(), 254.into());
     }
-    let address = ["ip-from", "ip-to"].iter().find_map(|key| text(rule, key)).filter(|written| !written.is_empty());
+    let address =
+        ["ip-from", "ip-to"].iter().find_map(|key| text(rule, key)).filter(|written| !written.is_empty());
     if let Some(address) = address.filter(|_| !fields.contains_key("family")) {
         fields.insert("family".into(), if address.contains(':') { "ipv6" } else { "ipv4" }.into());
     }
@@ -55,9 +63,7 @@ fn matches(pattern: &Value, rule: &Value) -> bool {
         && same_network("ip-to", pattern, rule)
         && same_family(pattern, rule)
         && same_priority(pattern, rule)
-        && ["route-table", "fwmark", "fwmask", "iif", "action", "suppress-prefix-length"]
-            .iter()
-            .all(|key| same_property(key, pattern, rule))
+        && PROPERTIES.iter().all(|key| same_property(key, pattern, rule))
 }
 
 /// An empty network in a pattern matches only rules without one.
@@ -103,6 +109,24 @@ fn mark(value: &Value) -> Option<u64> {
         None => text.parse().ok(),
     };
     value.as_u64().or_else(|| value.as_str().and_then(written))
+}
+
+/// The observed rule that was most likely meant (same selectors, else same priority) and where it is not like it.
+pub(crate) fn nearest<'o>(want: &Value, observed: &'o Value) -> Option<(&'o Value, Vec<&'static str>)> {
+    let rules = list(observed, &["route-rules", "config"]).iter().filter(|got| same_family(want, got));
+    let selectors = ["ip-from", "ip-to", "iif", "fwmark"];
+    let selects = selectors.iter().any(|key| want.get(key).is_some());
+    let same_selectors =
+        |got: &&Value| selects && !unlike(want, got).iter().any(|key| selectors.contains(key));
+    let same_rank = |got: &&Value| want.get("priority").is_some() && same_priority(want, got);
+    let found = rules.clone().find(same_selectors).or_else(|| rules.clone().find(same_rank))?;
+    Some((found, unlike(want, found)))
+}
+
+fn unlike(want: &Value, got: &Value) -> Vec<&'static str> {
+    let networks = ["ip-from", "ip-to"].into_iter().filter(|key| !same_network(key, want, got));
+    let properties = PROPERTIES.into_iter().filter(|key| !same_property(key, want, got));
+    networks.chain(properties).chain((!same_priority(want, got)).then_some("priority")).collect()
 }
 
 /// What people call a rule.

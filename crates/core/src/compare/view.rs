@@ -33,12 +33,16 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn declares(&self, wanted: &str) -> Option<&Value> {
-        self.declared.iter().map(|declared| &declared.want).find(|want| name(want) == wanted && kind(want) != "ovs-bridge")
+        self.declared
+            .iter()
+            .map(|declared| &declared.want)
+            .find(|want| name(want) == wanted && kind(want) != "ovs-bridge")
     }
 
     /// Ports, bases and next hops may be called by device, by alternative name or by profile, in that order.
     pub(crate) fn device<'n>(&'n self, called: &'n str) -> &'n str {
-        let known = || interfaces(self.before).iter().chain(self.declared.iter().map(|declared| &declared.want));
+        let known =
+            || interfaces(self.before).iter().chain(self.declared.iter().map(|declared| &declared.want));
         if known().any(|known| name(known) == called) {
             return called;
         }
@@ -63,7 +67,8 @@ impl<'a> View<'a> {
         if self.declares(device).is_some() {
             return false;
         }
-        ignored(interface(self.desired, device, "unknown")) || ignored(interface(self.before, device, "unknown"))
+        ignored(interface(self.desired, device, "unknown"))
+            || ignored(interface(self.before, device, "unknown"))
     }
 }
 
@@ -81,7 +86,8 @@ fn resolve(entry: &Value, before: &Value) -> Vec<Declared> {
     }
     if kind(entry) == "unknown" {
         let same_name = interfaces(before).iter().filter(|known| name(known) == name(entry));
-        let resolved: Vec<Declared> = same_name.map(|known| declared(as_device(entry, Some(known)))).collect();
+        let resolved: Vec<Declared> =
+            same_name.map(|known| declared(as_device(entry, Some(known)))).collect();
         return if resolved.is_empty() { vec![declared(entry.clone())] } else { resolved };
     }
     vec![declared(as_device(entry, device_of(entry, before)))]
@@ -95,9 +101,9 @@ fn device_of<'b>(entry: &Value, before: &'b Value) -> Option<&'b Value> {
     }
     match text(entry, "identifier") {
         Some("mac-address") if is_up(entry) => by_mac(entry, before),
-        Some("pci-address") if is_up(entry) => {
-            known().find(|known| known.get("pci-address").is_some() && known.get("pci-address") == entry.get("pci-address"))
-        }
+        Some("pci-address") if is_up(entry) => known().find(|known| {
+            known.get("pci-address").is_some() && known.get("pci-address") == entry.get("pci-address")
+        }),
         _ => known()
             .find(|known| bound_by_mac(known) && text(known, "profile-name") == Some(name(entry)))
             .or_else(|| interface(before, name(entry), kind(entry)))
@@ -130,7 +136,9 @@ fn as_device(entry: &Value, device: Option<&Value>) -> Value {
     }
     if name(device) != name(entry) {
         fields.insert("name".into(), name(device).into());
-        if text(entry, "profile-name").is_none() && text(device, "profile-name").is_none_or(|known| known == name(entry)) {
+        if text(entry, "profile-name").is_none()
+            && text(device, "profile-name").is_none_or(|known| known == name(entry))
+        {
             fields.insert("profile-name".into(), name(entry).into());
         }
     }

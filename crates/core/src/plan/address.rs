@@ -29,7 +29,9 @@ fn withdrawn(path: &Path, want: &Value, observed: &Value, family: &str, facts: &
     let wanted: Vec<_> = wanted.iter().filter_map(state::address).collect();
     let held: Vec<String> = profile_addresses(name(want), facts);
     let present = state::list(observed, &[family, "address"]).iter().filter_map(state::address);
-    let gone = present.filter(|address| !wanted.contains(address)).filter(|(ip, prefix)| held.contains(&format!("{ip}/{prefix}")));
+    let gone = present
+        .filter(|address| !wanted.contains(address))
+        .filter(|(ip, prefix)| held.contains(&format!("{ip}/{prefix}")));
     let detail = |(ip, prefix): (std::net::IpAddr, u64)| Detail {
         path: path.key(family).key("address").item(ip.to_string()),
         want: Value::Null,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Change, ChangeKind, Detail, Subject};
-use crate::compare::{self, Declared, Difference, View, route, rule};
+use crate::compare::{self, Declared, Difference, View, ovs, route, rule};
 use crate::path::{Path, Step};
 use crate::state::{self, is_absent, kind, name};
 
@@ -54,7 +54,9 @@ fn leaves(path: &Path, want: &Value) -> Vec<Detail> {
 fn collect(path: Path, value: &Value, details: &mut Vec<Detail>) {
     match value {
         Value::Null => {}
-        Value::Object(fields) => fields.iter().for_each(|(key, value)| collect(path.key(key), value, details)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(key, value)| collect(path.key(key), value, details))
+        }
         Value::Array(items) if items.iter().any(Value::is_object) => {
             for (index, item) in items.iter().enumerate() {
                 let at = if name(item).is_empty() { path.index(index) } else { path.item(name(item)) };
@@ -63,6 +65,10 @@ fn collect(path: Path, value: &Value, details: &mut Vec<Detail>) {
         }
         leaf => details.push(Detail { path, want: leaf.clone(), got: Value::Null }),
     }
+}
+
+fn is_database_map(path: &Path) -> bool {
+    matches!(path.last(), Some(Step::Key(key)) if key == "external_ids" || key == "other_config")
 }
 
 /// Changes of what is no interface; one per route and rule, one for each of the rest.
@@ -88,11 +94,15 @@ fn host_subject(Difference { path, want, got }: &Difference) -> Subject {
     match path.steps() {
         [Step::Key(section), ..] if section == "dns-resolver" => Subject::Dns,
         [Step::Key(section), ..] if section == "hostname" => Subject::Hostname,
-        [Step::Key(section), ..] if section == "route-rules" => Subject::RouteRule { selector: rule::label(entry) },
+        [Step::Key(section), ..] if section == "route-rules" => {
+            Subject::RouteRule { selector: rule::label(entry) }
+        }
         [Step::Key(section), _, Step::Item(destination), ..] if section == "routes" => {
             Subject::Route { destination: destination.clone() }
         }
-        [Step::Key(section), ..] if section == "routes" => Subject::Route { destination: route::label(entry) },
+        [Step::Key(section), ..] if section == "routes" => {
+            Subject::Route { destination: route::label(entry) }
+        }
         _ => Subject::OvsDb,
     }
 }

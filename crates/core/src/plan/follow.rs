@@ -8,7 +8,7 @@ use super::change::subject;
 use super::{Change, ChangeKind, Detail, Subject};
 use crate::compare::View;
 use crate::path::{Path, Step};
-use crate::state::{self, condition, interface, interfaces, is_up, kind, list, name, text};
+use crate::state::{self, interface, interfaces, is_up, kind, list, name, text};
 
 /// Ports that come to a controller or leave one, said at the port as well.
 pub(super) fn ports(view: &View<'_>, changes: &mut Vec<Change>) {
@@ -30,16 +30,20 @@ pub(super) fn ports(view: &View<'_>, changes: &mut Vec<Change>) {
 }
 
 fn is_going(view: &View<'_>, changes: &[Change], port: &str) -> bool {
-    let removed = changes.iter().any(|change| change.kind == ChangeKind::Remove && change.interface() == Some(port));
+    let removed =
+        changes.iter().any(|change| change.kind == ChangeKind::Remove && change.interface() == Some(port));
     removed || (interface(view.observed, port, "unknown").is_some_and(|port| kind(port) == "ovs-interface"))
 }
 
 fn include(changes: &mut Vec<Change>, device: &Value, detail: Detail) {
-    let wanted = |change: &&mut Change| change.interface() == Some(name(device)) && !is_bridge(&change.subject);
+    let wanted =
+        |change: &&mut Change| change.interface() == Some(name(device)) && !is_bridge(&change.subject);
     match changes.iter_mut().find(wanted) {
         Some(change) if change.details.iter().any(|known| known.path == detail.path) => {}
         Some(change) => change.details.push(detail),
-        None => changes.push(Change { kind: ChangeKind::Modify, subject: subject(device), details: vec![detail] }),
+        None => {
+            changes.push(Change { kind: ChangeKind::Modify, subject: subject(device), details: vec![detail] })
+        }
     }
 }
 
@@ -85,7 +89,9 @@ fn allows_extra(want: &Value) -> bool {
 pub(super) fn orphans(view: &View<'_>, changes: &mut Vec<Change>) {
     loop {
         let next = interfaces(view.observed).iter().find(|candidate| {
-            !is_removed(changes, candidate) && !stays(view, candidate) && lives_on_removed(view, changes, candidate)
+            !is_removed(changes, candidate)
+                && !stays(view, candidate)
+                && lives_on_removed(view, changes, candidate)
         });
         let Some(orphan) = next else {
             return;
@@ -97,7 +103,9 @@ pub(super) fn orphans(view: &View<'_>, changes: &mut Vec<Change>) {
 
 fn stays(view: &View<'_>, candidate: &Value) -> bool {
     view.declared.iter().any(|declared| {
-        name(&declared.want) == name(candidate) && state::same_kind(kind(&declared.want), kind(candidate)) && is_up(&declared.want)
+        name(&declared.want) == name(candidate)
+            && state::same_kind(kind(&declared.want), kind(candidate))
+            && is_up(&declared.want)
     })
 }
 
@@ -108,7 +116,9 @@ fn is_removed(changes: &[Change], candidate: &Value) -> bool {
 fn lives_on_removed(view: &View<'_>, changes: &[Change], candidate: &Value) -> bool {
     let removed = |device: &str, of_kind: &dyn Fn(&str) -> bool| {
         changes.iter().any(|change| match &change.subject {
-            Subject::Interface { name, kind } => change.kind == ChangeKind::Remove && name == device && of_kind(kind),
+            Subject::Interface { name, kind } => {
+                change.kind == ChangeKind::Remove && name == device && of_kind(kind)
+            }
             _ => false,
         })
     };
@@ -120,7 +130,11 @@ fn lives_on_removed(view: &View<'_>, changes: &[Change], candidate: &Value) -> b
     lost_base || lost_peer || (kind(candidate) == "ovs-interface" && lost_bridge(view, candidate, &removed))
 }
 
-fn lost_bridge(view: &View<'_>, candidate: &Value, removed: &dyn Fn(&str, &dyn Fn(&str) -> bool) -> bool) -> bool {
+fn lost_bridge(
+    view: &View<'_>,
+    candidate: &Value,
+    removed: &dyn Fn(&str, &dyn Fn(&str) -> bool) -> bool,
+) -> bool {
     let Some(controller) = text(candidate, "controller") else {
         return false;
     };
@@ -130,7 +144,8 @@ fn lost_bridge(view: &View<'_>, candidate: &Value, removed: &dyn Fn(&str, &dyn F
 
 /// All interfaces whose profile or device may change.
 pub(super) fn touched(view: &View<'_>, changes: &[Change]) -> BTreeSet<String> {
-    let mut touched: BTreeSet<String> = changes.iter().filter_map(Change::interface).map(str::to_owned).collect();
+    let mut touched: BTreeSet<String> =
+        changes.iter().filter_map(Change::interface).map(str::to_owned).collect();
     for change in changes {
         touched.extend(mentioned(view, change));
     }
@@ -160,7 +175,9 @@ fn mentioned(view: &View<'_>, change: &Change) -> Vec<String> {
 /// A port that is a detail of its controller's change.
 fn port_of(detail: &Detail) -> Option<String> {
     match detail.path.steps() {
-        [.., Step::Key(list), Step::Item(port)] if list == "port" || list == "ports-config" => Some(port.clone()),
+        [.., Step::Key(list), Step::Item(port)] if list == "port" || list == "ports-config" => {
+            Some(port.clone())
+        }
         _ => None,
     }
 }
@@ -175,14 +192,17 @@ fn next_hops(view: &View<'_>, destination: &str, entries: &[&Value]) -> Vec<Stri
     routes.filter(|route| text(route, "destination") == Some(destination)).filter_map(hop).collect()
 }
 
-/// New interfaces, with the internal ones that come with a new OVS bridge.
+/// New interfaces, with what comes with them: the internal one of an OVS bridge, the other end of a veth pair.
 pub(super) fn created(view: &View<'_>, changes: &[Change]) -> BTreeSet<String> {
     let mut created = super::named(changes, ChangeKind::Add);
-    let bridges = view.declared.iter().filter(|declared| kind(&declared.want) == "ovs-bridge" && condition(&declared.want) == "up");
-    for port in bridges.flat_map(|declared| state::ports(&declared.want).unwrap_or_default()) {
-        if interface(view.observed, view.device(port), "unknown").is_none() {
-            created.insert(port.to_owned());
-        }
+    let up = view.declared.iter().map(|declared| &declared.want).filter(|want| is_up(want));
+    for want in up {
+        let bridged = state::ports(want).filter(|_| kind(want) == "ovs-bridge").unwrap_or_default();
+        let peer = state::at(want, &["veth", "peer"]).and_then(Value::as_str);
+        let new = bridged.into_iter().chain(peer).map(|device| view.device(device));
+        created.extend(
+            new.filter(|device| interface(view.observed, device, "unknown").is_none()).map(str::to_owned),
+        );
     }
     created
 }

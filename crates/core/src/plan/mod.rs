@@ -1,6 +1,7 @@
 //! What a declared state would change on a host, and how deep that cuts.
 
 mod address;
+mod applicable;
 mod change;
 pub mod codes;
 mod follow;
@@ -19,6 +20,7 @@ use crate::facts::Facts;
 use crate::impact::{Impact, Judge};
 use crate::path::Path;
 use crate::reach::OwnPath;
+pub use applicable::applicable;
 
 /// Everything a declared state would change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -125,7 +127,12 @@ fn summarise(view: &View<'_>, facts: &Facts, changes: Vec<Change>) -> Plan {
 }
 
 fn named(changes: &[Change], kind: ChangeKind) -> BTreeSet<String> {
-    changes.iter().filter(|change| change.kind == kind).filter_map(Change::interface).map(str::to_owned).collect()
+    changes
+        .iter()
+        .filter(|change| change.kind == kind)
+        .filter_map(Change::interface)
+        .map(str::to_owned)
+        .collect()
 }
 
 impl Change {

@@ -32,22 +32,22 @@ enum Flaw<'a> {
     NoProfile,
     NotOnDisk(&'a ProfileFact),
     NoAutoconnect(&'a ProfileFact),
-    Rival { active: &'a ProfileFact, rival: &'a ProfileFact },
+    Rival(&'a ProfileFact),
 }
 
 impl Flaw<'_> {
     fn is_rival(&self) -> bool {
-        matches!(self, Self::Rival { .. })
+        matches!(self, Self::Rival(_))
     }
 
     fn detail(&self, at: &crate::path::Path) -> Detail {
         let (path, want, got) = match self {
             Self::NoProfile => (at.clone(), "on disk".into(), Value::Null),
             Self::NotOnDisk(profile) => (at.item(&profile.id), "on disk".into(), "in memory only".into()),
-            Self::NoAutoconnect(profile) => (at.item(&profile.id).key("autoconnect"), true.into(), false.into()),
-            Self::Rival { active, rival } => {
-                (at.item(&rival.id).key("autoconnect"), false.into(), format!("true, as has {}", active.id).into())
+            Self::NoAutoconnect(profile) => {
+                (at.item(&profile.id).key("autoconnect"), true.into(), false.into())
             }
+            Self::Rival(rival) => (at.item(&rival.id).key("autoconnect"), false.into(), true.into()),
         };
         Detail { path, want, got }
     }
@@ -55,7 +55,11 @@ impl Flaw<'_> {
 
 fn flaws<'f>(want: &Value, facts: &'f Facts) -> Vec<Flaw<'f>> {
     let fitting = |profile: &&ProfileFact| fits(profile, kind(want));
-    let active = facts.profiles.iter().filter(fitting).find(|profile| profile.active_on.as_deref() == Some(name(want)));
+    let active = facts
+        .profiles
+        .iter()
+        .filter(fitting)
+        .find(|profile| profile.active_on.as_deref() == Some(name(want)));
     let of_name = |profile: &&ProfileFact| profile.interface.as_deref() == Some(name(want));
     let Some(active) = active else {
         let any = facts.profiles.iter().filter(fitting).any(|profile| of_name(&profile));
@@ -67,8 +71,9 @@ fn flaws<'f>(want: &Value, facts: &'f Facts) -> Vec<Flaw<'f>> {
     } else if !active.autoconnect {
         flaws.push(Flaw::NoAutoconnect(active));
     }
-    let rivals = facts.profiles.iter().filter(fitting).filter(of_name).filter(|rival| displaces(rival, active));
-    flaws.extend(rivals.map(|rival| Flaw::Rival { active, rival }));
+    let rivals =
+        facts.profiles.iter().filter(fitting).filter(of_name).filter(|rival| displaces(rival, active));
+    flaws.extend(rivals.map(Flaw::Rival));
     flaws
 }
 

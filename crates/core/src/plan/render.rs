@@ -42,12 +42,16 @@ fn lines(change: &Change, ink: Ink) -> Vec<String> {
 }
 
 fn is_told_by_headline(change: &Change) -> bool {
-    let entry = matches!(change.subject, Subject::Route { .. } | Subject::RouteRule { .. });
-    entry && change.kind != ChangeKind::Modify
+    match change.subject {
+        Subject::Route { .. } | Subject::RouteRule { .. } => change.kind != ChangeKind::Modify,
+        Subject::Interface { .. } => change.kind == ChangeKind::Remove,
+        _ => false,
+    }
 }
 
 fn headline(change: &Change) -> String {
-    let entry = change.details.first().map(|detail| if detail.want.is_object() { &detail.want } else { &detail.got });
+    let entry =
+        change.details.first().map(|detail| if detail.want.is_object() { &detail.want } else { &detail.got });
     let entry = entry.filter(|_| is_told_by_headline(change));
     match &change.subject {
         Subject::Interface { name, kind } if change.kind == ChangeKind::Persist => {
@@ -63,6 +67,8 @@ fn headline(change: &Change) -> String {
 }
 
 fn line(change: &Change, Detail { path, want, got }: &Detail, ink: Ink) -> String {
+    let is_address = want.get("ip").or_else(|| got.get("ip")).is_some();
+    let path = &path.parent().filter(|_| is_address).unwrap_or_else(|| path.clone());
     let place = place(path, &change.subject);
     let label = |entry: &Value| match path.last() {
         // A port's own name is already in its place.
@@ -85,7 +91,8 @@ fn place(path: &Path, subject: &Subject) -> String {
         Subject::Route { .. } | Subject::RouteRule { .. } => 3,
         Subject::Hostname | Subject::OvsDb => 1,
     };
-    let below: Path = path.steps().iter().skip(skip).filter(|step| !matches!(step, Step::Index(_))).cloned().collect();
+    let below: Path =
+        path.steps().iter().skip(skip).filter(|step| !matches!(step, Step::Index(_))).cloned().collect();
     below.to_string()
 }
 
@@ -121,7 +128,11 @@ fn route(route: &Value) -> String {
     }
     for (key, word) in [("metric", "metric"), ("table-id", "table"), ("weight", "weight"), ("mtu", "mtu")] {
         let number = route.get(key).filter(|number| number.as_i64().is_some_and(|number| number > 0));
-        words.extend(number.filter(|table| key != "table-id" || table.as_u64() != Some(254)).map(|number| format!("{word} {number}")));
+        words.extend(
+            number
+                .filter(|table| key != "table-id" || table.as_u64() != Some(254))
+                .map(|number| format!("{word} {number}")),
+        );
     }
     words.extend(text(route, "source").map(|source| format!("src {source}")));
     words.join(" ")
@@ -129,7 +140,9 @@ fn route(route: &Value) -> String {
 
 fn rule(rule: &Value) -> String {
     let mut words = vec!["route-rule".to_owned()];
-    for (key, word) in [("ip-from", "from"), ("ip-to", "to"), ("iif", "iif"), ("fwmark", "fwmark"), ("fwmask", "mask")] {
+    for (key, word) in
+        [("ip-from", "from"), ("ip-to", "to"), ("iif", "iif"), ("fwmark", "fwmark"), ("fwmask", "mask")]
+    {
         words.extend(rule.get(key).map(|said| format!("{word} {}", value(said))));
     }
     if words.len() == 1 {
