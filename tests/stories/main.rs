@@ -1,3 +1,6 @@
 //! Whole-system tests: each file tells one story on a real node.
 
 mod apply;
+mod coverage;
+mod persist;
+mod verbs;
