@@ -1,3 +1,4 @@
 //! The transaction on one host: NetworkManager, nmstate, Open vSwitch, journal, probes.
 
+pub mod netlink;
 pub mod ovsdb;

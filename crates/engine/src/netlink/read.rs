@@ -1,0 +1,91 @@
+use std::{future::ready, net::IpAddr};
+
+use futures_util::{Stream, TryStreamExt};
+use rtnetlink::{
+    RouteMessageBuilder,
+    packet_route::{
+        link::LinkMessage,
+        neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState},
+        route::RouteMessage,
+    },
+};
+
+use super::{
+    Error, Netlink, Result,
+    facts::{self, AddressFact, DefaultRoute, LinkFact, Names},
+};
+
+impl Netlink {
+    pub async fn links(&self) -> Result<Vec<LinkFact>> {
+        let messages = self.link_messages().await?;
+        let names = names(&messages);
+        Ok(messages.iter().filter_map(|message| facts::link(message, &names)).collect())
+    }
+
+    pub async fn addresses(&self) -> Result<Vec<AddressFact>> {
+        let names = self.names().await?;
+        let messages = collect("list addresses", self.handle.address().get().execute()).await?;
+        Ok(messages.iter().filter_map(|message| facts::address(message, &names)).collect())
+    }
+
+    /// The default routes of the main table, both families, the preferred one of each family first.
+    pub async fn default_routes(&self) -> Result<Vec<DefaultRoute>> {
+        let names = self.names().await?;
+        let mut routes = vec![];
+        let wanted = |message: RouteMessage| ready(Ok(facts::default_route(&message, &names)));
+        let questions = [
+            RouteMessageBuilder::<std::net::Ipv4Addr>::new().build(),
+            RouteMessageBuilder::<std::net::Ipv6Addr>::new().build(),
+        ];
+        for question in questions {
+            // One by one: a router may hold a million others.
+            let answers = self.handle.route().get(question).execute();
+            let found: Vec<_> = answers
+                .try_filter_map(wanted)
+                .try_collect()
+                .await
+                .map_err(|error| Error::of("list routes", error))?;
+            routes.extend(found);
+        }
+        routes.sort_by_key(|route: &DefaultRoute| (route.ipv6, route.metric));
+        Ok(routes)
+    }
+
+    /// Whether the neighbour answered ARP or neighbour discovery just now.
+    pub async fn is_neighbour_reachable(&self, ip: IpAddr, index: u32) -> Result<bool> {
+        let messages = collect("list neighbours", self.handle.neighbours().get().execute()).await?;
+        Ok(messages.iter().any(|message| {
+            message.header.ifindex == index
+                && message.header.state == NeighbourState::Reachable
+                && is_about(message, ip)
+        }))
+    }
+
+    pub(super) async fn names(&self) -> Result<Names> {
+        Ok(names(&self.link_messages().await?))
+    }
+
+    async fn link_messages(&self) -> Result<Vec<LinkMessage>> {
+        collect("list links", self.handle.link().get().execute()).await
+    }
+}
+
+fn names(messages: &[LinkMessage]) -> Names {
+    let named = |message: &LinkMessage| Some((message.header.index, facts::link_name(message)?.to_owned()));
+    messages.iter().filter_map(named).collect()
+}
+
+fn is_about(message: &NeighbourMessage, ip: IpAddr) -> bool {
+    message.attributes.iter().any(|attribute| match attribute {
+        NeighbourAttribute::Destination(NeighbourAddress::Inet(v4)) => IpAddr::V4(*v4) == ip,
+        NeighbourAttribute::Destination(NeighbourAddress::Inet6(v6)) => IpAddr::V6(*v6) == ip,
+        _ => false,
+    })
+}
+
+async fn collect<T>(
+    what: &str,
+    answers: impl Stream<Item = std::result::Result<T, rtnetlink::Error>>,
+) -> Result<Vec<T>> {
+    answers.try_collect().await.map_err(|error| Error::of(what, error))
+}
