@@ -2,3 +2,4 @@
 
 pub mod netlink;
 pub mod ovsdb;
+pub mod probe;

@@ -94,6 +94,14 @@ impl LinkEvents {
         }
     }
 
+    /// Returns after the next change; never, if the socket broke. For those who also look from time to time.
+    pub async fn changed(&mut self) {
+        if let Err(error) = self.next().await {
+            log::warn!("network events are no longer told: {error}");
+            std::future::pending().await
+        }
+    }
+
     /// Takes what has arrived already without waiting, and says how many changes that were.
     pub async fn drain(&mut self) -> Result<usize> {
         let mut count = 0;
