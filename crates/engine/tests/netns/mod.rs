@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod servers;
+
 use std::{
     fs::{self, File},
     path::PathBuf,
@@ -25,6 +27,7 @@ pub fn privately(test: &str, body: impl AsyncFnOnce()) {
     assert_private();
     run("mount", "-t tmpfs tmpfs /run");
     run("ip", "link set lo up");
+    without_duplicate_detection();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let ended = runtime.block_on(async { tokio::time::timeout(LIMIT, body()).await });
     ended.expect("the test ends in time");
@@ -37,6 +40,8 @@ fn start_again(test: &str) {
         .arg(this)
         .args(["--exact", test, "--nocapture"])
         .env(OUTSIDE, own_namespace())
+        // What the test's own HTTPS server shows is trusted; nothing else is.
+        .env("SSL_CERT_FILE", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/server.pem"))
         .status()
         .expect("unshare(1) is there");
     assert!(status.success(), "{test} failed inside its namespace (root is needed): {status}");
@@ -67,6 +72,18 @@ pub fn ip(arguments: &str) {
     run("ip", arguments);
 }
 
+/// IPv6 addresses can be used at once, on links that are made from now on.
+fn without_duplicate_detection() {
+    fs::write("/proc/sys/net/ipv6/conf/default/accept_dad", "0").unwrap();
+}
+
+/// Puts a file of the test's own in the place of one of the machine's, for this test only.
+pub fn replace_file(path: &str, content: &str) {
+    let own = format!("/run/{}", path.replace('/', "-"));
+    fs::write(&own, content).unwrap();
+    run("mount", &format!("--bind {own} {path}"));
+}
+
 /// A second namespace, joined by a cable: `near` here, `far` there.
 #[derive(Debug)]
 pub struct Peer;
@@ -75,6 +92,7 @@ impl Peer {
     pub fn new() -> Self {
         ip("netns add peer");
         ip("-n peer link set lo up");
+        Peer.thread(without_duplicate_detection).join().unwrap();
         ip("link add near type veth peer name far netns peer");
         ip("link set near up");
         ip("-n peer link set far up");
@@ -85,6 +103,14 @@ impl Peer {
         let peer = Self::new();
         ip("addr add 10.1.0.1/24 dev near");
         peer.ip("addr add 10.1.0.2/24 dev far");
+        peer
+    }
+
+    /// Both ends get a link-local address that tests can name.
+    pub fn with_ipv6() -> Self {
+        let peer = Self::new();
+        ip("addr add fe80::1/64 dev near");
+        peer.ip("addr add fe80::2/64 dev far");
         peer
     }
 
