@@ -1,1 +1,44 @@
 //! The test bed: real nodes in namespaces, watched from a hub outside. Never shipped.
+//!
+//! ```no_run
+//! # fn main() -> linesman_lab::Result<()> {
+//! let lab = linesman_lab::Lab::start("tour")?;
+//! let node = lab.node("n1").start()?;
+//! node.configure_static()?;
+//! assert!(lab.hub().ping(node.mgmt_ipv4()));
+//! # Ok(()) }
+//! ```
+
+mod address;
+mod boot;
+mod cgroup;
+mod error;
+mod exec;
+mod faults;
+mod files;
+mod hub;
+mod lab;
+mod layer;
+mod life;
+mod lock;
+mod namespaces;
+mod node;
+mod ping;
+pub mod places;
+mod responder;
+pub mod run;
+mod setup;
+mod systemd;
+mod tree;
+mod watch;
+
+pub use address::{NETWORKS, gateway_v4, gateway_v6};
+pub use error::{Error, Result};
+pub use exec::{Exec, Output, Running};
+pub use faults::Service;
+pub use hub::Hub;
+pub use lab::Lab;
+pub use namespaces::assert_in_lab;
+pub use node::{Daemon, Node, NodeBuilder};
+pub use setup::{Root, setup};
+pub use watch::{Record, Sample, Watch};

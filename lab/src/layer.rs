@@ -1,0 +1,76 @@
+//! What the lab puts on top of a Debian root: a thin layer of files below each node's own disk.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use crate::error::{Doing, Result};
+
+const NM_CONF: &str = "\
+[main]
+plugins=keyfile
+no-auto-default=*
+dns=default
+rc-manager=file
+auth-polkit=false
+
+[logging]
+level=INFO
+
+[device-lab]
+match-device=interface-name:eth*
+managed=1
+";
+
+/// The layer of a node whose PID 1 is our own small one.
+pub(crate) fn plain(layer: &Path) -> Result<()> {
+    every_node(layer)?;
+    put(layer, "usr/lib/lab/node-init", include_str!("scripts/node-init.sh"), 0o755)
+}
+
+/// The layer of a node whose PID 1 is systemd.
+pub(crate) fn systemd(layer: &Path) -> Result<()> {
+    every_node(layer)?;
+    crate::systemd::units(layer)
+}
+
+fn every_node(layer: &Path) -> Result<()> {
+    put(layer, "etc/NetworkManager/conf.d/90-lab.conf", NM_CONF, 0o644)?;
+    put(layer, "etc/resolv.conf", "", 0o644)?;
+    put(layer, "etc/hosts", "127.0.0.1 localhost\n::1 localhost\n", 0o644)?;
+    put(layer, "usr/lib/lab/net-sysctl", include_str!("scripts/net-sysctl.sh"), 0o755)?;
+    put(layer, "usr/lib/lab/run-all", include_str!("scripts/run-all.sh"), 0o755)?;
+    for folder in ["etc/lab/boot.d", "etc/lab/boot-late.d"] {
+        create(&layer.join(folder))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn hub(layer: &Path, bridges: &str, dnsmasq: &str) -> Result<()> {
+    put(layer, "usr/lib/lab/hub-init", include_str!("scripts/hub-init.sh"), 0o755)?;
+    put(layer, "etc/lab/bridges", bridges, 0o644)?;
+    put(layer, "etc/lab/dnsmasq.conf", dnsmasq, 0o644)?;
+    put(layer, "etc/resolv.conf", "", 0o644)?;
+    create(&layer.join("etc/lab/hosts"))
+}
+
+pub(crate) fn put(layer: &Path, name: &str, text: &str, mode: u32) -> Result<()> {
+    let path = layer.join(name);
+    if let Some(folder) = path.parent() {
+        create(folder)?;
+    }
+    fs::write(&path, text).doing_to("write", &path)?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).doing_to("set the mode of", &path)
+}
+
+pub(crate) fn link(layer: &Path, name: &str, target: &str) -> Result<()> {
+    let path = layer.join(name);
+    if let Some(folder) = path.parent() {
+        create(folder)?;
+    }
+    symlink(target, &path).doing_to("link", &path)
+}
+
+pub(crate) fn create(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).doing_to("create", folder)
+}

@@ -1,0 +1,161 @@
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use super::{Node, disk};
+use crate::boot::Plan;
+use crate::error::{Doing, Error, Result};
+use crate::lab::Shared;
+use crate::layer::put;
+use crate::{NETWORKS, Root, address, cgroup, systemd};
+
+#[derive(Debug)]
+pub struct NodeBuilder {
+    shared: Arc<Shared>,
+    name: String,
+    number: Option<u8>,
+    nics: u8,
+    root: Root,
+    binaries: Vec<PathBuf>,
+    dad: bool,
+    disks: Vec<(PathBuf, u64)>,
+    systemd: bool,
+}
+
+impl NodeBuilder {
+    pub(crate) fn new(shared: Arc<Shared>, name: &str) -> Self {
+        Self {
+            shared,
+            name: name.into(),
+            number: None,
+            nics: 2,
+            root: Root::Forky,
+            binaries: vec![],
+            dad: false,
+            disks: vec![],
+            systemd: false,
+        }
+    }
+
+    /// NIC ethN is plugged into network N (10.9.N.0/24).
+    pub fn nics(mut self, count: u8) -> Self {
+        self.nics = count;
+        self
+    }
+
+    pub fn root(mut self, root: Root) -> Self {
+        self.root = root;
+        self
+    }
+
+    /// systemd as PID 1, with journald and real units; without it, a small init of the lab starts the daemons.
+    pub fn systemd(mut self, on: bool) -> Self {
+        self.systemd = on;
+        self
+    }
+
+    /// A program of the machine that the node has in /usr/bin, under the same name.
+    pub fn binary(mut self, path: impl Into<PathBuf>) -> Self {
+        self.binaries.push(path.into());
+        self
+    }
+
+    /// Duplicate address detection, off unless asked for: it costs a second or two for every IPv6 address.
+    pub fn dad(mut self, on: bool) -> Self {
+        self.dad = on;
+        self
+    }
+
+    /// A file system of that many bytes, so small that a test can fill it.
+    pub fn small_disk(mut self, place: impl Into<PathBuf>, bytes: u64) -> Self {
+        self.disks.push((place.into(), bytes));
+        self
+    }
+
+    pub(crate) fn numbered(mut self) -> Result<Self> {
+        if self.number.is_none() {
+            self.number = Some(self.shared.take_number()?);
+        }
+        Ok(self)
+    }
+
+    /// Until NetworkManager runs.
+    pub fn start(self) -> Result<Node> {
+        let builder = self.numbered()?;
+        builder.check()?;
+        let number = builder.number.unwrap_or_default();
+        let plan = builder.plan(&builder.root.ensure()?)?;
+        builder.furnish(&plan.folder.join("upper"), number)?;
+        for ((image, _), (_, bytes)) in plan.disks.iter().zip(&builder.disks) {
+            disk::make(image, *bytes)?;
+        }
+        let NodeBuilder { shared, name, nics, .. } = builder;
+        let node = Node { shared, name, number, nics, plan, booted: Mutex::new(None) };
+        node.boot()?;
+        Ok(node)
+    }
+
+    /// What its disk holds before the first boot, and what DNS knows of it.
+    fn furnish(&self, disk: &Path, number: u8) -> Result<()> {
+        let name = &self.name;
+        put(disk, "etc/hostname", &format!("{name}\n"), 0o644)?;
+        put(disk, "etc/machine-id", &machine_id()?, 0o444)?;
+        if self.dad {
+            put(disk, "etc/lab/dad", "", 0o644)?;
+        }
+        let (v4, v6) = (address::host_v4(0, number), address::host_v6(0, number));
+        let hosts = format!("{v4} {name}.lab.test\n{v6} {name}.lab.test\n");
+        self.shared.hub.write_file(format!("/etc/lab/hosts/{name}"), hosts, 0o644)
+    }
+
+    fn check(&self) -> Result<()> {
+        let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if self.name.is_empty() || self.name.len() > 32 || !self.name.chars().all(good) {
+            return Err(Error::refused(format!("{:?} is no name for a node: use a-z, 0-9 and -", self.name)));
+        }
+        if self.nics > NETWORKS {
+            return Err(Error::refused(format!("a node has at most {NETWORKS} NICs, not {}", self.nics)));
+        }
+        match self.binaries.iter().find(|path| !path.is_file()) {
+            Some(path) => {
+                Err(Error::refused(format!("there is no program {}: build it first", path.display())))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn plan(&self, root: &Path) -> Result<Plan> {
+        let run = self.shared.folder.path();
+        let folder = run.join(format!("node-{}", self.name));
+        if folder.exists() {
+            return Err(Error::refused(format!("this lab already has a node {}", self.name)));
+        }
+        let (layer, init) = match self.systemd {
+            true => ("systemd-layer", systemd::INIT),
+            false => ("plain-layer", "/usr/lib/lab/node-init"),
+        };
+        let target = |path: &PathBuf| Path::new("/usr/bin").join(path.file_name().unwrap_or_default());
+        let image = |number: usize| folder.join(format!("disk{number}.img"));
+        let disks = self
+            .disks
+            .iter()
+            .enumerate()
+            .map(|(number, (place, _))| (image(number), place.clone()))
+            .collect();
+        Ok(Plan {
+            what: format!("node {}", self.name),
+            folder,
+            layers: vec![run.join(layer), root.into()],
+            init: init.into(),
+            binds: self.binaries.iter().map(|path| (path.clone(), target(path))).collect(),
+            disks,
+            cgroup: if self.systemd { Some(cgroup::of(&self.shared.folder.id(), &self.name)?) } else { None },
+        })
+    }
+}
+
+/// Its own for every node, as DHCP and journald expect.
+fn machine_id() -> Result<String> {
+    let uuid =
+        std::fs::read_to_string("/proc/sys/kernel/random/uuid").doing(|| "draw a machine id".into())?;
+    Ok(uuid.replace('-', ""))
+}

@@ -1,0 +1,153 @@
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+
+use super::Node;
+use crate::boot::PATIENCE;
+use crate::error::{Error, Result};
+use crate::run::Process;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Daemon {
+    NetworkManager,
+    Dbus,
+    OvsdbServer,
+    OvsVswitchd,
+}
+
+impl Daemon {
+    pub const ALL: [Self; 4] = [Self::Dbus, Self::OvsdbServer, Self::OvsVswitchd, Self::NetworkManager];
+
+    /// What the kernel calls the process.
+    pub fn process_name(self) -> &'static str {
+        match self {
+            Self::NetworkManager => "NetworkManager",
+            Self::Dbus => "dbus-daemon",
+            Self::OvsdbServer => "ovsdb-server",
+            Self::OvsVswitchd => "ovs-vswitchd",
+        }
+    }
+
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::NetworkManager => "NetworkManager.service",
+            Self::Dbus => "dbus.service",
+            Self::OvsdbServer => "ovsdb-server.service",
+            Self::OvsVswitchd => "ovs-vswitchd.service",
+        }
+    }
+
+    /// What the node's init calls it.
+    fn short_name(self) -> &'static str {
+        match self {
+            Self::NetworkManager => "NM",
+            Self::Dbus => "dbus",
+            Self::OvsdbServer => "ovsdb",
+            Self::OvsVswitchd => "vswitchd",
+        }
+    }
+}
+
+const HOLD_UNITS: &str = "
+for unit in NetworkManager ovsdb-server ovs-vswitchd; do
+  mkdir -p /run/systemd/system/$unit.service.d
+  printf '[Service]\\nRestart=no\\n' >/run/systemd/system/$unit.service.d/lab-hold.conf
+done
+systemctl daemon-reload";
+const RELEASE_UNITS: &str = "rm -f /run/systemd/system/*.d/lab-hold.conf; systemctl daemon-reload";
+
+/// They cling to the bus that died, and systemd takes them for running: NetworkManager would wait for them in vain.
+const ORPHANS_OF_DBUS: &[&str] =
+    &["systemd-hostnamed.service", "NetworkManager-dispatcher.service", "polkit.service"];
+
+impl Node {
+    /// As the machine counts; None if it does not run.
+    pub fn daemon_pid(&self, daemon: Daemon) -> Result<Option<u32>> {
+        Ok(self.processes(daemon.process_name())?.first().map(|process| process.pid))
+    }
+
+    pub fn daemon_running(&self, daemon: Daemon) -> Result<bool> {
+        Ok(self.daemon_pid(daemon)?.is_some())
+    }
+
+    /// kill -9, until it is gone. The node's init starts it again half a second later, unless restarts are paused.
+    pub fn kill_daemon(&self, daemon: Daemon) -> Result<()> {
+        let victims = self.processes(daemon.process_name())?;
+        if victims.is_empty() {
+            return Err(Error::refused(format!("{} does not run on {}", daemon.process_name(), self.name)));
+        }
+        for victim in victims {
+            victim.signal(Signal::SIGKILL)?;
+            if !victim.wait_gone(PATIENCE) {
+                let what = format!("{} of {} to die", daemon.process_name(), self.name);
+                return Err(Error::Waited { what, after: PATIENCE });
+            }
+        }
+        Ok(())
+    }
+
+    /// While paused, what dies stays dead (until `start_daemon`). With systemd, dbus takes NetworkManager with it and
+    /// neither comes back by itself, paused or not: so it is on any Debian.
+    pub fn pause_restarts(&self, paused: bool) -> Result<()> {
+        match (self.has_systemd(), paused) {
+            (false, true) => self.write_file("/run/lab/hold", "", 0o644),
+            (false, false) => self.run(["rm", "-f", "/run/lab/hold"]).map(drop),
+            (true, true) => self.sh(HOLD_UNITS).map(drop),
+            (true, false) => self.sh(RELEASE_UNITS).map(drop),
+        }
+    }
+
+    /// Even while restarts are paused; waits until it answers.
+    pub fn start_daemon(&self, daemon: Daemon) -> Result<()> {
+        if self.has_systemd() {
+            if daemon == Daemon::Dbus {
+                self.run(["systemctl", "stop"].iter().chain(ORPHANS_OF_DBUS))?;
+            }
+            self.run(["systemctl", "start", daemon.unit()])?;
+        } else if !self.daemon_running(daemon)? {
+            self.write_file(format!("/run/lab/start.{}", daemon.short_name()), "", 0o644)?;
+        }
+        self.wait_daemon(daemon)
+    }
+
+    /// Until it runs and answers.
+    pub fn wait_daemon(&self, daemon: Daemon) -> Result<()> {
+        let what = format!("{} on {}", daemon.process_name(), self.name);
+        wait_until(&what, || Ok(self.daemon_running(daemon)? && self.daemon_ready(daemon)?))
+    }
+
+    fn daemon_ready(&self, daemon: Daemon) -> Result<bool> {
+        if self.has_systemd() {
+            return Ok(self.exec(["systemctl", "--quiet", "is-active", daemon.unit()])?.success());
+        }
+        self.exists(format!("/run/lab/{}.ready", daemon.short_name()))
+    }
+
+    /// Processes of that name in the node's own PID namespace, oldest first.
+    fn processes(&self, name: &str) -> Result<Vec<Process>> {
+        let namespace = self.namespaces()?.pid_inode();
+        let inside =
+            |pid: u32| fs::metadata(format!("/proc/{pid}/ns/pid")).is_ok_and(|data| data.ino() == namespace);
+        let called =
+            |pid: u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name);
+        let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(std::result::Result::ok);
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let mut found: Vec<_> =
+            pids.filter(|pid| called(*pid) && inside(*pid)).filter_map(|pid| Process::of(pid).ok()).collect();
+        found.sort_by_key(|process| process.pid);
+        Ok(found)
+    }
+}
+
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> Result<bool>) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds()? {
+        if Instant::now() >= deadline {
+            return Err(Error::Waited { what: what.into(), after: PATIENCE });
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}

@@ -1,0 +1,18 @@
+//! Where the lab keeps its things on the machine: one cache folder, outside any source tree.
+
+use std::path::PathBuf;
+
+/// `LINESMAN_CACHE`, or /var/cache/linesman. It must lie on a real file system: nodes' disks are overlays in it.
+pub fn cache() -> PathBuf {
+    std::env::var_os("LINESMAN_CACHE").map_or_else(|| PathBuf::from("/var/cache/linesman"), PathBuf::from)
+}
+
+/// Root file systems, made once.
+pub(crate) fn roots() -> PathBuf {
+    cache().join("roots")
+}
+
+/// One folder for each running lab.
+pub(crate) fn runs() -> PathBuf {
+    cache().join("run")
+}
