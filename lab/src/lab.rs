@@ -7,6 +7,7 @@ use crate::boot::Booted;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
 use crate::node::{Node, NodeBuilder};
+use crate::responder::Responder;
 use crate::run::{Description, NodeDescription, Process, RunFolder};
 use crate::setup::{Root, require_root};
 use crate::{address, layer};
@@ -23,6 +24,7 @@ pub(crate) struct Shared {
     pub(crate) folder: RunFolder,
     pub(crate) hub: Hub,
     booted: Mutex<Option<Booted>>,
+    _web_server: Responder,
     description: Mutex<Description>,
     next_number: AtomicU8,
 }
@@ -48,6 +50,7 @@ impl Lab {
         let shared = Shared {
             folder,
             hub,
+            _web_server: Responder::start(booted.namespaces())?,
             booted: Mutex::new(Some(booted)),
             description: Mutex::new(description),
             next_number: AtomicU8::new(1),
@@ -96,7 +99,6 @@ impl Shared {
         Ok(number)
     }
 
-    /// Serialises plugging: cheap, and the kernel does the same below.
     pub(crate) fn is_up(&self) -> bool {
         lock(&self.booted).is_some()
     }

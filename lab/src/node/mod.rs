@@ -2,6 +2,7 @@
 
 mod builder;
 mod daemons;
+mod disk;
 mod network;
 
 pub use builder::NodeBuilder;
@@ -137,6 +138,7 @@ impl Node {
         if self.is_on() {
             return Err(Error::refused(format!("node {} is already on", self.name)));
         }
+        disk::wait_released(&self.plan.disks)?;
         let mut booted = self.plan.start(Some(self.shared.hub.namespaces()))?;
         self.plug_all(booted.pid())?;
         booted.go_on()?;
@@ -154,7 +156,7 @@ impl Node {
     }
 
     /// The hub's end of a NIC's cable.
-    fn port(&self, nic: u8) -> String {
+    pub(crate) fn port(&self, nic: u8) -> String {
         format!("p{}.{nic}", self.number)
     }
 

@@ -1,0 +1,21 @@
+//! Probes: is this host still connected? They run concurrently, each within its own deadline, before and after a change.
+
+mod dns;
+mod gateway;
+mod http;
+mod icmp;
+mod judge;
+mod race;
+mod report;
+mod resolv_conf;
+mod resolve;
+mod run;
+mod spec;
+mod tcp;
+mod wait;
+
+pub use judge::{Judgement, Standing, Verdict, judge};
+pub use report::{Outcome, Report};
+pub use run::run_once;
+pub use spec::{DEFAULT_TIMEOUT, Family, ParseError, Probe, ProbeSpec, default_probes};
+pub use wait::{split_by, wait_until_pass};
