@@ -189,6 +189,7 @@ pub fn br_ex(node: &Node) -> String {
 routes:
   config:
   - {{destination: 0.0.0.0/0, next-hop-address: 10.9.0.1, next-hop-interface: br-ex}}
+  - {{destination: '::/0', next-hop-address: 'fd09::1', next-hop-interface: br-ex}}
 dns-resolver:
   config: {{server: [10.9.0.1], search: [lab.test]}}
 ",
