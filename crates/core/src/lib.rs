@@ -1,1 +1,14 @@
 //! Decisions about the network of a host: documents, plans, verification. Pure.
+
+pub mod check;
+pub mod codes;
+pub mod compare;
+pub mod diagnostic;
+pub mod document;
+pub mod facts;
+pub mod impact;
+pub mod path;
+pub mod plan;
+mod reach;
+mod state;
+pub mod verify;

@@ -1,5 +1,25 @@
 //! The transaction on one host: NetworkManager, nmstate, Open vSwitch, journal, probes.
 
+pub mod desired;
+mod error;
+mod failpoint;
+pub mod journal;
+mod keyfile;
+pub mod lock;
 pub mod netlink;
+pub mod nm;
+pub mod observe;
+pub mod outcome;
+pub mod ovs;
 pub mod ovsdb;
 pub mod probe;
+pub mod recover;
+mod restore;
+pub mod snapshot;
+mod switch;
+pub mod transaction;
+mod verify;
+mod watch;
+pub mod worker;
+
+pub use error::{Category, Error, Result};

@@ -227,3 +227,25 @@ fn next_hop(index: u32, attributes: &[RouteAttribute], names: &Names) -> NextHop
     });
     NextHop { gateway, index, interface: name_of(index, names) }
 }
+
+#[cfg(test)]
+impl AddressFact {
+    /// A permanent address, for tests of other modules.
+    pub fn test(interface: &str, ip: &str) -> Self {
+        Self {
+            interface: interface.into(),
+            index: 1,
+            ip: ip.parse().unwrap(),
+            prefix: 24,
+            permanent: true,
+            scope: 0,
+            flags: 0,
+            peer: None,
+            broadcast: None,
+            label: None,
+            valid: None,
+            preferred: None,
+            route_metric: None,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Linux bridges: options, ports and their VLAN filters.
+
+use serde_json::{Value, json};
+
+use super::findings::Findings;
+use super::interface::without;
+use super::view::{Declared, View};
+use crate::path::Path;
+use crate::state::{self, flag, list, name};
+
+/// Kernels that tick 250 times a second hand these back one smaller than they were set.
+const ROUNDED: [&str; 5] = [
+    "multicast-last-member-interval",
+    "multicast-membership-interval",
+    "multicast-querier-interval",
+    "multicast-query-response-interval",
+    "multicast-startup-query-interval",
+];
+
+pub(super) fn compare(view: &View<'_>, declared: &Declared, got: &Value, found: &mut Findings) {
+    let (want, at) = (&declared.want["bridge"], declared.path.key("bridge"));
+    options(&at.key("options"), &want["options"], state::at(got, &["bridge", "options"]), found);
+    if let Some(wanted) = want.get("port").and_then(Value::as_array) {
+        let extra = flag(want, "allow-extra-ports") == Some(true);
+        let ports = Ports { view, at: at.key("port"), got: list(got, &["bridge", "port"]), extra };
+        ports.compare(wanted, linux_port, found);
+    }
+}
+
+fn options(at: &Path, want: &Value, got: Option<&Value>, found: &mut Findings) {
+    let mut want = without(want, &["gc-timer", "hello-timer"]);
+    // Two names for one option; the kernel's state uses the short one.
+    if let Some(mask) = want.as_object_mut().and_then(|fields| fields.shift_remove("group-forward-mask")) {
+        want["group-fwd-mask"] = mask;
+    }
+    for (key, want) in want.as_object().into_iter().flatten() {
+        let got = got.and_then(|got| got.get(key));
+        if !(ROUNDED.contains(&key.as_str()) && is_one_less(got, want)) {
+            found.holds(&at.key(key), want, got);
+        }
+    }
+}
+
+fn is_one_less(got: Option<&Value>, want: &Value) -> bool {
+    match (got.and_then(Value::as_u64), want.as_u64()) {
+        (Some(got), Some(want)) => got.checked_add(1) == Some(want),
+        _ => false,
+    }
+}
+
+/// The ports of a bridge: these and no others, unless extra ones are allowed.
+pub(super) struct Ports<'a> {
+    pub(super) view: &'a View<'a>,
+    pub(super) at: Path,
+    pub(super) got: &'a [Value],
+    pub(super) extra: bool,
+}
+
+impl Ports<'_> {
+    pub(super) fn compare(
+        &self,
+        wanted: &[Value],
+        port: impl Fn(&View<'_>, &Path, &Value, &Value, &mut Findings),
+        found: &mut Findings,
+    ) {
+        for want in wanted {
+            let at = self.at.item(name(want));
+            match self.got.iter().find(|got| name(got) == self.view.device(name(want))) {
+                Some(got) => port(self.view, &at, want, got, found),
+                None => found.missing(at, want.clone()),
+            }
+        }
+        let wanted: Vec<&str> = wanted.iter().map(|port| self.view.device(name(port))).collect();
+        for got in self.got.iter().filter(|got| !self.extra && !wanted.contains(&name(got))) {
+            if !self.is_hidden(got) {
+                found.surplus(self.at.item(name(got)), json!({"name": name(got)}));
+            }
+        }
+    }
+
+    fn is_hidden(&self, port: &Value) -> bool {
+        port.get("link-aggregation").is_none() && self.view.is_hidden(name(port))
+    }
+}
+
+fn linux_port(_: &View<'_>, at: &Path, want: &Value, got: &Value, found: &mut Findings) {
+    found.holds(at, &without(want, &["name", "vlan"]), Some(got));
+    if let Some(vlan) = want.get("vlan").filter(|vlan| !vlan.is_null()) {
+        filter(&at.key("vlan"), vlan, got.get("vlan"), found);
+    }
+}
+
+/// A port's VLAN filter; an empty one means that none is set.
+pub(super) fn filter(at: &Path, want: &Value, got: Option<&Value>, found: &mut Findings) {
+    let none = json!({});
+    let got = got.unwrap_or(&none);
+    if want.as_object().is_some_and(serde_json::Map::is_empty) {
+        if got != &none {
+            found.surplus(at.clone(), got.clone());
+        }
+        return;
+    }
+    found.holds(at, &without(want, &["trunk-tags"]), Some(got));
+    let had = got.get("trunk-tags").unwrap_or(&Value::Null);
+    if let Some(tags) = want.get("trunk-tags").filter(|tags| every_tag(tags) != every_tag(had)) {
+        found.add(at.key("trunk-tags"), tags.clone(), had.clone());
+    }
+}
+
+/// Single tags and ranges as the sorted tags they stand for.
+fn every_tag(tags: &Value) -> Vec<u64> {
+    let bounds = |tag: &Value| {
+        let id = |value: Option<&Value>| value.and_then(Value::as_u64);
+        match id(tag.get("id")) {
+            Some(id) => Some((id, id)),
+            None => {
+                Some((id(state::at(tag, &["id-range", "min"]))?, id(state::at(tag, &["id-range", "max"]))?))
+            }
+        }
+    };
+    let all = tags.as_array().into_iter().flatten().filter_map(bounds);
+    let mut all: Vec<u64> = all.flat_map(|(low, high)| low..=high.min(4095)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

@@ -1,0 +1,89 @@
+//! The one comparison of a declared state with an observed one, used both to plan (what would change) and to
+//! verify (what does not hold). It finds every difference, not just the first.
+
+mod bond;
+mod bridge;
+mod dns;
+mod ethernet;
+mod findings;
+mod interface;
+mod ip;
+pub(crate) mod ovs;
+pub(crate) mod route;
+pub(crate) mod rule;
+mod view;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::path::{Path, Step};
+use findings::Findings;
+pub(crate) use view::{Declared, View};
+
+/// One place where a state is not as declared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    pub path: Path,
+    /// Null: it must not exist.
+    pub want: Value,
+    /// Null: it is missing.
+    pub got: Value,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let secret = matches!(self.path.last(), Some(Step::Key(key)) if is_secret(key));
+        let print = |value: &Value| match value {
+            Value::Null => "nothing".to_string(),
+            _ if secret => "(a secret)".to_string(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        write!(f, "{}: wanted {}, found {}", self.path, print(&self.want), print(&self.got))
+    }
+}
+
+/// Keys of NMState documents whose values are never shown.
+pub fn is_secret(key: &str) -> bool {
+    matches!(key, "password" | "private-key-password" | "psk" | "mka-cak" | "wpa-psk")
+}
+
+/// Every place where `observed` is not as `desired` says. A desired document is partial: what it does not
+/// mention is left as it is.
+pub fn differences(desired: &Value, observed: &Value) -> Vec<Difference> {
+    against(desired, observed, observed)
+}
+
+/// The same, where the state before the change says what a partial document leaves as it was.
+pub(crate) fn against(desired: &Value, before: &Value, observed: &Value) -> Vec<Difference> {
+    let view = View::new(desired, before, observed);
+    let mut all: Vec<Difference> =
+        view.declared.iter().flat_map(|declared| of_interface(&view, declared)).collect();
+    all.extend(of_host(&view));
+    all
+}
+
+/// What is not as declared of one interface.
+pub(crate) fn of_interface(view: &View<'_>, declared: &Declared) -> Vec<Difference> {
+    let mut found = Findings::default();
+    interface::compare(view, declared, &mut found);
+    found.0
+}
+
+/// What is not as declared of everything that is no interface.
+pub(crate) fn of_host(view: &View<'_>) -> Vec<Difference> {
+    let mut found = Findings::default();
+    route::compare(view, &mut found);
+    rule::compare(view, &mut found);
+    dns::compare(view, &mut found);
+    hostname(view, &mut found);
+    ovs::database(view, &mut found);
+    ovs::mappings(view, &mut found);
+    found.0
+}
+
+fn hostname(view: &View<'_>, found: &mut Findings) {
+    if let Some(want) = view.desired.get("hostname") {
+        found.holds(&Path::root().key("hostname"), want, view.observed.get("hostname"));
+    }
+}

@@ -1,0 +1,190 @@
+//! What is wrong with a document, where, and what to do about it.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::document::Document;
+use crate::path::Path;
+
+/// A stretch of one line; line and column count from 1, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Span {
+    pub line: usize,
+    pub column: usize,
+    pub len: usize,
+}
+
+/// One thing that is wrong. The code is stable and explained in [`crate::codes`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    pub code: &'static str,
+    pub message: String,
+    pub path: Option<Path>,
+    pub span: Option<Span>,
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), path: None, span: None, hint: None }
+    }
+
+    #[must_use]
+    pub fn at(mut self, path: Path) -> Self {
+        self.path = Some(path);
+        self
+    }
+
+    #[must_use]
+    pub fn spanning(mut self, span: Option<Span>) -> Self {
+        self.span = span;
+        self
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The text a diagnostic is about; a [`Document`], or a name and a text that did not become one.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    name: &'a str,
+    text: &'a str,
+    document: Option<&'a Document>,
+}
+
+impl<'a> From<&'a Document> for Source<'a> {
+    fn from(document: &'a Document) -> Self {
+        Self { name: &document.name, text: &document.text, document: Some(document) }
+    }
+}
+
+impl<'a> From<(&'a str, &'a str)> for Source<'a> {
+    fn from((name, text): (&'a str, &'a str)) -> Self {
+        Self { name, text, document: None }
+    }
+}
+
+/// `FILE:LINE:COL: error[CODE]: message`, the line itself with a caret, where that is in the state, and a hint.
+pub fn render<'a>(diagnostic: &Diagnostic, source: impl Into<Source<'a>>, colour: bool) -> String {
+    let source = source.into();
+    let paint = Paint { colour };
+    let span = diagnostic.span.or_else(|| source.document?.span(diagnostic.path.as_ref()?));
+    let place = span.map_or(String::new(), |span| format!("{}:{}:", span.line, span.column));
+    let mut out = format!("{}:{place} ", source.name);
+    out += &paint.red(&format!("error[{}]", diagnostic.code));
+    let _ = writeln!(out, ": {}", paint.bold(&diagnostic.message));
+    if let Some(span) = span {
+        out += &excerpt(source.text, span, paint);
+    }
+    if let Some(path) = diagnostic.path.as_ref().filter(|path| !path.is_root()) {
+        let path = source.document.map_or_else(|| path.clone(), |document| path.named(&document.state));
+        let _ = writeln!(out, "  {} {path}", paint.blue("at"));
+    }
+    if let Some(hint) = &diagnostic.hint {
+        let _ = writeln!(out, "  {} {hint}", paint.blue("hint:"));
+    }
+    out
+}
+
+/// Lines wider than this are cut around the place, or a minified JSON document would fill the screen.
+const EXCERPT_WIDTH: usize = 100;
+
+fn excerpt(text: &str, span: Span, paint: Paint) -> String {
+    let Some(line) = text.lines().nth(span.line.saturating_sub(1)) else {
+        return String::new();
+    };
+    let start = span.column.saturating_sub(1);
+    let skipped =
+        if line.chars().count() > EXCERPT_WIDTH { start.saturating_sub(EXCERPT_WIDTH / 3) } else { 0 };
+    let shown: String = line.chars().skip(skipped).take(EXCERPT_WIDTH).map(printable).collect();
+    let carets = span.len.min(shown.chars().count().saturating_sub(start - skipped)).max(1);
+    let number = span.line.to_string();
+    let gutter = " ".repeat(number.len());
+    let bar = paint.blue("|");
+    format!(
+        "  {gutter} {bar}\n  {} {bar} {shown}\n  {gutter} {bar} {}{}\n",
+        paint.blue(&number),
+        " ".repeat(start - skipped),
+        paint.red(&"^".repeat(carets)),
+    )
+}
+
+fn printable(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}
+
+#[derive(Clone, Copy)]
+struct Paint {
+    colour: bool,
+}
+
+impl Paint {
+    fn with(self, sgr: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{sgr}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn red(self, text: &str) -> String {
+        self.with("1;31", text)
+    }
+
+    fn blue(self, text: &str) -> String {
+        self.with("34", text)
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Diagnostic {
+        Diagnostic::new("LM0000", "no").spanning(Some(Span { line: 2, column: 4, len: 3 })).hint("write yes")
+    }
+
+    #[test]
+    fn shows_the_line_and_a_caret() {
+        let shown = render(&sample(), ("a.yaml", "x: 1\ny: abc\n"), false);
+        assert_eq!(
+            shown,
+            "a.yaml:2:4: error[LM0000]: no\n    |\n  2 | y: abc\n    |    ^^^\n  hint: write yes\n"
+        );
+    }
+
+    #[test]
+    fn colours_only_when_asked() {
+        let text = ("a.yaml", "x: 1\ny: abc\n");
+        assert!(!render(&sample(), text, false).contains('\x1b'));
+        let coloured = render(&sample(), text, true);
+        assert!(coloured.contains("\x1b[1;31merror[LM0000]\x1b[0m"));
+    }
+
+    #[test]
+    fn cuts_long_lines_around_the_place() {
+        let text = format!("{}BAD{}", " ".repeat(5000), "x".repeat(5000));
+        let span = Span { line: 1, column: 5001, len: 3 };
+        let shown =
+            render(&Diagnostic::new("LM0000", "no").spanning(Some(span)), ("a", text.as_str()), false);
+        assert!(shown.contains("BAD"));
+        assert!(shown.lines().all(|line| line.chars().count() < 120), "{shown}");
+    }
+
+    #[test]
+    fn says_what_it_can_without_a_place() {
+        assert_eq!(render(&Diagnostic::new("LM0000", "no"), ("a", ""), false), "a: error[LM0000]: no\n");
+    }
+
+    #[test]
+    fn a_span_beyond_the_text_does_not_panic() {
+        for span in [Span { line: 9, column: 9, len: 9 }, Span { line: 0, column: 0, len: 0 }] {
+            render(&Diagnostic::new("LM0000", "no").spanning(Some(span)), ("a", "b"), false);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Documents as people write them: YAML or JSON in, the desired state with its places out.
+
+mod read;
+mod scalar;
+mod shape;
+mod syntax;
+mod tree;
+
+use serde_json::Value;
+
+use crate::codes;
+use crate::diagnostic::{Diagnostic, Span};
+use crate::path::{Path, Step};
+use tree::{Mark, Node, Range};
+
+/// Larger documents are refused before they are parsed.
+pub const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// A document that was read: what it desires, and where each part of that is written.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// What to call the document in messages, usually its file name.
+    pub name: String,
+    pub text: String,
+    /// The desired state, an NMState document.
+    pub state: Value,
+    /// NMState captures, when the document is a policy that has them.
+    pub capture: Option<Value>,
+    /// `metadata.name`, when the document is a NodeNetworkConfigurationPolicy.
+    pub policy: Option<String>,
+    tree: Node,
+}
+
+impl Document {
+    /// Reads a bare NMState document, an NMPolicy document (`capture`, `desired`) or a
+    /// NodeNetworkConfigurationPolicy manifest.
+    pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Diagnostic>> {
+        refuse_oversize(text)?;
+        let root = read::read(text)?;
+        let shape = shape::recognise(root).map_err(|fault| {
+            let span = fault.range.map(|range| first_line(text, range));
+            vec![fault.diagnostic.spanning(span)]
+        })?;
+        Ok(Self {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            state: shape.state.to_value(),
+            capture: shape.capture.as_ref().map(Node::to_value),
+            policy: shape.policy,
+            tree: shape.state,
+        })
+    }
+
+    /// Where the value at `path` (relative to the desired state) is written; of what holds it, if it is not written.
+    /// A mapping or list is pointed at by its key.
+    pub fn span(&self, path: &Path) -> Option<Span> {
+        let found = self.walk(path);
+        let range = match found.node.is_scalar() && !found.node.range.is_empty() {
+            true => found.node.range,
+            false => found.key.unwrap_or(found.node.range),
+        };
+        Some(first_line(&self.text, range))
+    }
+
+    /// Where the last key of `path` itself is written.
+    pub fn key_span(&self, path: &Path) -> Option<Span> {
+        let found = self.walk(path);
+        Some(first_line(&self.text, found.key.unwrap_or(found.node.range)))
+    }
+
+    /// Whether the document refers to what its captures found; such values are only known on a host.
+    pub fn has_capture(&self) -> bool {
+        self.capture.is_some()
+    }
+
+    fn walk(&self, path: &Path) -> Found<'_> {
+        let mut found = Found { node: &self.tree, key: None };
+        for step in path.steps() {
+            let Some(next) = step_into(found.node, step) else { break };
+            found = next;
+        }
+        found
+    }
+}
+
+struct Found<'a> {
+    node: &'a Node,
+    key: Option<Range>,
+}
+
+fn step_into<'a>(node: &'a Node, step: &Step) -> Option<Found<'a>> {
+    match step {
+        Step::Key(key) => {
+            let entry = node.entries()?.iter().find(|entry| entry.key == *key)?;
+            Some(Found { node: &entry.value, key: Some(entry.range) })
+        }
+        Step::Index(index) => Some(Found { node: node.items()?.get(*index)?, key: None }),
+        Step::Item(name) => {
+            let node = node.items()?.iter().find(|item| item.name() == Some(name))?;
+            Some(Found { node, key: None })
+        }
+    }
+}
+
+fn refuse_oversize(text: &str) -> Result<(), Vec<Diagnostic>> {
+    if text.len() <= MAX_BYTES {
+        return Ok(());
+    }
+    let message = format!(
+        "the document has {} bytes; at most {MAX_BYTES} ({} MiB) are read",
+        text.len(),
+        MAX_BYTES / (1024 * 1024)
+    );
+    Err(vec![Diagnostic::new(codes::TOO_LARGE, message).hint("split it into several documents")])
+}
+
+/// The part of `range` that lies on its first line.
+fn first_line(text: &str, range: Range) -> Span {
+    let Mark { line, column } = range.start;
+    let len = if range.end.line == line {
+        range.end.column - column.min(range.end.column)
+    } else {
+        let whole =
+            text.lines().nth(line.saturating_sub(1)).map_or(0, |line| line.trim_end().chars().count());
+        (whole + 1).saturating_sub(column)
+    };
+    Span { line, column, len: len.max(1) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Which of the three kinds of document this is, and where its desired state is.
+
+use super::tree::{Node, Range};
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+
+const POLICY_KIND: &str = "NodeNetworkConfigurationPolicy";
+
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub state: Node,
+    pub capture: Option<Node>,
+    pub policy: Option<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub diagnostic: Diagnostic,
+    pub range: Option<Range>,
+}
+
+impl Fault {
+    fn new(diagnostic: Diagnostic, range: Range) -> Self {
+        Self { diagnostic, range: Some(range) }
+    }
+}
+
+pub(super) fn recognise(root: Node) -> Result<Shape, Fault> {
+    must_be_mapping(&root, "the document", root.range)?;
+    if root.get("kind").is_some() || root.get("apiVersion").is_some() {
+        return manifest(root);
+    }
+    if ["capture", "desired", "desiredState"].iter().any(|key| root.get(key).is_some()) {
+        refuse_strangers(&root)?;
+        return policy(root, "desired", None);
+    }
+    Ok(Shape { state: root, capture: None, policy: None })
+}
+
+fn manifest(root: Node) -> Result<Shape, Fault> {
+    let kind = root.entry("kind");
+    if kind.and_then(|entry| entry.value.as_str()) != Some(POLICY_KIND) {
+        let range = kind.map_or(root.range, |entry| entry.value.range);
+        let name = kind.and_then(|entry| entry.value.as_str()).unwrap_or("object without a kind");
+        let message = format!("a Kubernetes {name} is not a network state");
+        let hint = format!("give a {POLICY_KIND}, or the bare state that starts with 'interfaces:'");
+        return Err(Fault::new(Diagnostic::new(codes::WRONG_KIND, message).hint(hint), range));
+    }
+    let name = root.get("metadata").and_then(|metadata| metadata.get("name")?.as_str()).map(str::to_owned);
+    let range = kind.map_or(root.range, |entry| entry.range);
+    let spec = root.take("spec").ok_or_else(|| no_state("the policy has no spec.desiredState", range))?;
+    must_be_mapping(&spec, "spec", range)?;
+    policy(spec, "spec.desiredState", name)
+}
+
+/// `holder` has `capture` and one of the two spellings of the desired state.
+fn policy(mut holder: Node, called: &str, name: Option<String>) -> Result<Shape, Fault> {
+    let first =
+        holder.entries().and_then(|entries| entries.first()).map_or(holder.range, |entry| entry.range);
+    if let (Some(_), Some(second)) = (holder.entry("desired"), holder.entry("desiredState")) {
+        let message = "'desired' and 'desiredState' mean the same; both are given";
+        return Err(Fault::new(
+            Diagnostic::new(codes::NO_STATE, message).hint("keep one of them"),
+            second.range,
+        ));
+    }
+    let capture = holder.get("capture").filter(|node| !node.is_null()).cloned();
+    if let (Some(node), Some(entry)) = (&capture, holder.entry("capture")) {
+        must_be_mapping(node, "capture", entry.range)?;
+    }
+    let key = if holder.get("desired").is_some() { "desired" } else { "desiredState" };
+    let range = holder.entry(key).map_or(first, |entry| entry.range);
+    holder = holder.take(key).ok_or_else(|| no_state(&format!("the policy has no {called}"), range))?;
+    if holder.is_null() {
+        return Err(no_state(&format!("{called} is empty"), range));
+    }
+    must_be_mapping(&holder, called, range)?;
+    Ok(Shape { state: holder, capture, policy: name })
+}
+
+/// A state's own keys next to `desired` would be lost without a word.
+fn refuse_strangers(root: &Node) -> Result<(), Fault> {
+    const KNOWN: [&str; 4] = ["capture", "desired", "desiredState", "current"];
+    let entries = root.entries().unwrap_or_default();
+    let Some(entry) = entries.iter().find(|entry| !KNOWN.contains(&entry.key.as_str())) else {
+        return Ok(());
+    };
+    let message = format!("unknown key '{}' in a policy", entry.key);
+    let hint = "a policy has 'capture' and 'desired'; what the network should be goes below 'desired'";
+    Err(Fault::new(Diagnostic::new(codes::UNKNOWN_KEY, message).hint(hint), entry.range))
+}
+
+fn no_state(message: &str, range: Range) -> Fault {
+    let hint = "say what the network should be, for example 'interfaces:' with a list";
+    Fault::new(Diagnostic::new(codes::NO_STATE, message).hint(hint), range)
+}
+
+fn must_be_mapping(node: &Node, called: &str, range: Range) -> Result<(), Fault> {
+    if node.entries().is_some() {
+        return Ok(());
+    }
+    let message =
+        format!("{called} should be a mapping with keys such as 'interfaces', but is {}", node.kind());
+    let hint = match node.items() {
+        Some(_) => "put 'interfaces:' above the list, if it is a list of interfaces",
+        None => "an NMState document starts with a key, for example 'interfaces:'",
+    };
+    Err(Fault::new(Diagnostic::new(codes::NOT_A_STATE, message).hint(hint), range))
+}

@@ -1,0 +1,38 @@
+//! What a host tells beside its network state.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+/// Facts that planning needs and that no NMState document holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub struct Facts {
+    /// An address of this host, or of a peer, whose path must not be touched unnoticed.
+    pub protect: Option<IpAddr>,
+    pub profiles: Vec<ProfileFact>,
+    /// Interfaces that NetworkManager does not manage.
+    pub unmanaged: BTreeSet<String>,
+    pub ovs_running: bool,
+    pub nm_version: Option<String>,
+}
+
+/// One connection profile of NetworkManager.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub struct ProfileFact {
+    pub uuid: String,
+    pub id: String,
+    pub interface: Option<String>,
+    /// NetworkManager's connection type: `802-3-ethernet`, `bridge`, `ovs-bridge`, …
+    pub kind: String,
+    pub autoconnect: bool,
+    /// Higher is tried first at boot.
+    pub autoconnect_priority: i32,
+    pub on_disk: bool,
+    pub active_on: Option<String>,
+    /// The static addresses the profile holds, as `IP/PREFIX`: what may be taken away when a document
+    /// no longer lists it. Other addresses on the interface belong to somebody else.
+    pub addresses: Vec<String>,
+}

@@ -1,0 +1,58 @@
+//! Addresses that a document no longer lists.
+
+use serde_json::{Value, json};
+
+use super::change::subject;
+use super::{Change, ChangeKind, Detail};
+use crate::compare::View;
+use crate::facts::Facts;
+use crate::path::Path;
+use crate::state::{self, interface, is_up, kind, name};
+
+/// A declared list of addresses replaces the profile's. Addresses that are no profile's are not ours to take.
+pub(super) fn withdraw(view: &View<'_>, facts: &Facts, changes: &mut Vec<Change>) {
+    for declared in view.declared.iter().filter(|declared| is_up(&declared.want)) {
+        let Some(observed) = interface(view.observed, name(&declared.want), kind(&declared.want)) else {
+            continue;
+        };
+        for family in ["ipv4", "ipv6"] {
+            let details = withdrawn(&declared.path, &declared.want, observed, family, facts);
+            include(changes, &declared.want, details);
+        }
+    }
+}
+
+fn withdrawn(path: &Path, want: &Value, observed: &Value, family: &str, facts: &Facts) -> Vec<Detail> {
+    let Some(wanted) = state::at(want, &[family, "address"]).and_then(Value::as_array) else {
+        return Vec::new();
+    };
+    let wanted: Vec<_> = wanted.iter().filter_map(state::address).collect();
+    let held: Vec<String> = profile_addresses(name(want), facts);
+    let present = state::list(observed, &[family, "address"]).iter().filter_map(state::address);
+    let gone = present
+        .filter(|address| !wanted.contains(address))
+        .filter(|(ip, prefix)| held.contains(&format!("{ip}/{prefix}")));
+    let detail = |(ip, prefix): (std::net::IpAddr, u64)| Detail {
+        path: path.key(family).key("address").item(ip.to_string()),
+        want: Value::Null,
+        got: json!({"ip": ip.to_string(), "prefix-length": prefix}),
+    };
+    gone.map(detail).collect()
+}
+
+fn profile_addresses(device: &str, facts: &Facts) -> Vec<String> {
+    let active = facts.profiles.iter().filter(|profile| profile.active_on.as_deref() == Some(device));
+    active.flat_map(|profile| profile.addresses.iter().cloned()).collect()
+}
+
+fn include(changes: &mut Vec<Change>, want: &Value, details: Vec<Detail>) {
+    let subject = subject(want);
+    match changes.iter_mut().find(|change| change.subject == subject) {
+        Some(change) => {
+            let known: Vec<Path> = change.details.iter().map(|detail| detail.path.clone()).collect();
+            change.details.extend(details.into_iter().filter(|detail| !known.contains(&detail.path)));
+        }
+        None if details.is_empty() => {}
+        None => changes.push(Change { kind: ChangeKind::Modify, subject, details }),
+    }
+}

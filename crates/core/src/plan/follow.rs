@@ -1,0 +1,208 @@
+//! What a change brings with it: ports that move, interfaces that lose what they live on.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::change::subject;
+use super::{Change, ChangeKind, Detail, Subject};
+use crate::compare::View;
+use crate::path::{Path, Step};
+use crate::state::{self, interface, interfaces, is_up, kind, list, name, text};
+
+/// Ports that come to a controller or leave one, said at the port as well.
+pub(super) fn ports(view: &View<'_>, changes: &mut Vec<Change>) {
+    for (port, controller) in moves(view) {
+        let Some(observed) = interface(view.observed, &port, "unknown") else {
+            continue;
+        };
+        let now = text(observed, "controller").unwrap_or_default();
+        if now == controller || is_going(view, changes, &port) {
+            continue;
+        }
+        let detail = Detail {
+            path: Path::interface(&port).key("controller"),
+            want: controller.clone().into(),
+            got: now.into(),
+        };
+        include(changes, observed, detail);
+    }
+}
+
+fn is_going(view: &View<'_>, changes: &[Change], port: &str) -> bool {
+    let removed =
+        changes.iter().any(|change| change.kind == ChangeKind::Remove && change.interface() == Some(port));
+    removed || (interface(view.observed, port, "unknown").is_some_and(|port| kind(port) == "ovs-interface"))
+}
+
+fn include(changes: &mut Vec<Change>, device: &Value, detail: Detail) {
+    let wanted =
+        |change: &&mut Change| change.interface() == Some(name(device)) && !is_bridge(&change.subject);
+    match changes.iter_mut().find(wanted) {
+        Some(change) if change.details.iter().any(|known| known.path == detail.path) => {}
+        Some(change) => change.details.push(detail),
+        None => {
+            changes.push(Change { kind: ChangeKind::Modify, subject: subject(device), details: vec![detail] })
+        }
+    }
+}
+
+fn is_bridge(subject: &Subject) -> bool {
+    matches!(subject, Subject::Interface { kind, .. } if kind == "ovs-bridge")
+}
+
+/// Every port that a declared port list takes or gives up, and the controller it ends with.
+fn moves(view: &View<'_>) -> Vec<(String, String)> {
+    let mut taken: Vec<(String, String)> = Vec::new();
+    let mut left: Vec<(String, String)> = Vec::new();
+    for declared in &view.declared {
+        let want = &declared.want;
+        let had = interface(view.observed, name(want), kind(want)).and_then(state::ports).unwrap_or_default();
+        let wants = wanted_ports(view, want);
+        for port in wants.iter().flatten().filter(|port| !had.contains(port)) {
+            taken.push(((*port).to_owned(), name(want).to_owned()));
+        }
+        if let Some(wants) = wants.filter(|_| !allows_extra(want)) {
+            let leaving = had.iter().filter(|port| !wants.contains(port) && !view.is_hidden(port));
+            left.extend(leaving.map(|port| ((*port).to_owned(), String::new())));
+        }
+    }
+    left.retain(|(port, _)| !taken.iter().any(|(other, _)| other == port));
+    taken.extend(left);
+    taken
+}
+
+fn wanted_ports<'v>(view: &'v View<'_>, want: &'v Value) -> Option<Vec<&'v str>> {
+    if !is_up(want) {
+        return Some(Vec::new());
+    }
+    Some(state::ports(want)?.into_iter().map(|port| view.device(port)).collect())
+}
+
+fn allows_extra(want: &Value) -> bool {
+    ["allow-extra-ports", "allow-extra-patch-ports"]
+        .iter()
+        .any(|key| state::at(want, &["bridge", key]) == Some(&Value::Bool(true)))
+}
+
+/// Interfaces that cannot outlive what goes: those stacked on it, an OVS bridge's internal ports, a veth's peer.
+pub(super) fn orphans(view: &View<'_>, changes: &mut Vec<Change>) {
+    loop {
+        let next = interfaces(view.observed).iter().find(|candidate| {
+            !is_removed(changes, candidate)
+                && !stays(view, candidate)
+                && lives_on_removed(view, changes, candidate)
+        });
+        let Some(orphan) = next else {
+            return;
+        };
+        changes.retain(|change| change.subject != subject(orphan));
+        changes.push(Change { kind: ChangeKind::Remove, subject: subject(orphan), details: Vec::new() });
+    }
+}
+
+fn stays(view: &View<'_>, candidate: &Value) -> bool {
+    view.declared.iter().any(|declared| {
+        name(&declared.want) == name(candidate)
+            && state::same_kind(kind(&declared.want), kind(candidate))
+            && is_up(&declared.want)
+    })
+}
+
+fn is_removed(changes: &[Change], candidate: &Value) -> bool {
+    changes.iter().any(|change| change.kind == ChangeKind::Remove && change.subject == subject(candidate))
+}
+
+fn lives_on_removed(view: &View<'_>, changes: &[Change], candidate: &Value) -> bool {
+    let removed = |device: &str, of_kind: &dyn Fn(&str) -> bool| {
+        changes.iter().any(|change| match &change.subject {
+            Subject::Interface { name, kind } => {
+                change.kind == ChangeKind::Remove && name == device && of_kind(kind)
+            }
+            _ => false,
+        })
+    };
+    let virtual_base = |kind: &str| !matches!(kind, "ethernet" | "veth");
+    let lost_base = state::base(candidate).is_some_and(|(_, base)| removed(base, &virtual_base));
+    let lost_peer = state::at(candidate, &["veth", "peer"])
+        .and_then(Value::as_str)
+        .is_some_and(|peer| removed(peer, &|kind| kind == "veth"));
+    lost_base || lost_peer || (kind(candidate) == "ovs-interface" && lost_bridge(view, candidate, &removed))
+}
+
+fn lost_bridge(
+    view: &View<'_>,
+    candidate: &Value,
+    removed: &dyn Fn(&str, &dyn Fn(&str) -> bool) -> bool,
+) -> bool {
+    let Some(controller) = text(candidate, "controller") else {
+        return false;
+    };
+    let goes = removed(controller, &|kind| kind == "ovs-bridge");
+    goes || moves(view).iter().any(|(port, to)| port == name(candidate) && to.is_empty())
+}
+
+/// All interfaces whose profile or device may change.
+pub(super) fn touched(view: &View<'_>, changes: &[Change]) -> BTreeSet<String> {
+    let mut touched: BTreeSet<String> =
+        changes.iter().filter_map(Change::interface).map(str::to_owned).collect();
+    for change in changes {
+        touched.extend(mentioned(view, change));
+    }
+    touched
+}
+
+fn mentioned(view: &View<'_>, change: &Change) -> Vec<String> {
+    let mut names = Vec::new();
+    for detail in &change.details {
+        let entries = [&detail.want, &detail.got];
+        match (&change.subject, detail.path.last()) {
+            (Subject::Interface { .. }, Some(Step::Key(key))) if key == "controller" => {
+                names.extend(entries.iter().filter_map(|entry| entry.as_str()).map(str::to_owned));
+            }
+            (Subject::Interface { .. }, _) => names.extend(port_of(detail)),
+            (Subject::Route { destination }, _) => names.extend(next_hops(view, destination, &entries)),
+            (Subject::RouteRule { .. }, _) => {
+                names.extend(entries.iter().filter_map(|rule| text(rule, "iif")).map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// A port that is a detail of its controller's change.
+fn port_of(detail: &Detail) -> Option<String> {
+    match detail.path.steps() {
+        [.., Step::Key(list), Step::Item(port)] if list == "port" || list == "ports-config" => {
+            Some(port.clone())
+        }
+        _ => None,
+    }
+}
+
+fn next_hops(view: &View<'_>, destination: &str, entries: &[&Value]) -> Vec<String> {
+    let hop = |route: &Value| text(route, "next-hop-interface").map(|hop| view.device(hop).to_owned());
+    let said: Vec<String> = entries.iter().filter_map(|route| hop(route)).collect();
+    if !said.is_empty() {
+        return said;
+    }
+    let routes = list(view.desired, &["routes", "config"]).iter();
+    routes.filter(|route| text(route, "destination") == Some(destination)).filter_map(hop).collect()
+}
+
+/// New interfaces, with what comes with them: the internal one of an OVS bridge, the other end of a veth pair.
+pub(super) fn created(view: &View<'_>, changes: &[Change]) -> BTreeSet<String> {
+    let mut created = super::named(changes, ChangeKind::Add);
+    let up = view.declared.iter().map(|declared| &declared.want).filter(|want| is_up(want));
+    for want in up {
+        let bridged = state::ports(want).filter(|_| kind(want) == "ovs-bridge").unwrap_or_default();
+        let peer = state::at(want, &["veth", "peer"]).and_then(Value::as_str);
+        let new = bridged.into_iter().chain(peer).map(|device| view.device(device));
+        created.extend(
+            new.filter(|device| interface(view.observed, device, "unknown").is_none()).map(str::to_owned),
+        );
+    }
+    created
+}

@@ -1,0 +1,145 @@
+//! What a declared state would change on a host, and how deep that cuts.
+
+mod address;
+mod applicable;
+mod change;
+pub mod codes;
+mod follow;
+mod persist;
+mod refusal;
+mod render;
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::compare::{self, View};
+use crate::diagnostic::Diagnostic;
+use crate::facts::Facts;
+use crate::impact::{Impact, Judge};
+use crate::path::Path;
+use crate::reach::OwnPath;
+pub use applicable::applicable;
+
+/// Everything a declared state would change.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub changes: Vec<Change>,
+    pub impact: Impact,
+    /// Why the impact is what it is, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Interfaces whose profile or device may change; ports and controllers that move included.
+    pub touched: BTreeSet<String>,
+    pub created: BTreeSet<String>,
+    pub removed: BTreeSet<String>,
+    /// The touched interfaces that carry the path by which this host is reached.
+    pub own_path: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    pub kind: ChangeKind,
+    pub subject: Subject,
+    pub details: Vec<Detail>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeKind {
+    Add,
+    Modify,
+    Remove,
+    /// Nothing changes now, but the next boot would not bring this state up again.
+    Persist,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Subject {
+    Interface {
+        name: String,
+        #[serde(rename = "type")]
+        kind: String,
+    },
+    Route {
+        destination: String,
+    },
+    RouteRule {
+        selector: String,
+    },
+    Dns,
+    Hostname,
+    OvsDb,
+}
+
+/// One property that changes: `got` is what it is now (null: missing), `want` what it becomes (null: gone).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Detail {
+    pub path: Path,
+    pub want: Value,
+    pub got: Value,
+}
+
+impl Plan {
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// The plan for people: `+ ~ -` lines and what they mean for the host.
+    pub fn render(&self, colour: bool) -> String {
+        render::render(self, colour)
+    }
+}
+
+/// What applying `desired` would change, or why it cannot be applied to this host. Both states are canonical:
+/// `observed` is what NMState retrieves.
+pub fn plan(desired: &Value, observed: &Value, facts: &Facts) -> Result<Plan, Vec<Diagnostic>> {
+    let view = View::new(desired, observed, observed);
+    let refusals = refusal::find(&view, facts);
+    if !refusals.is_empty() {
+        return Err(refusals);
+    }
+    let mut changes = change::of_interfaces(&view);
+    address::withdraw(&view, facts, &mut changes);
+    follow::ports(&view, &mut changes);
+    follow::orphans(&view, &mut changes);
+    changes.extend(change::of_host(compare::of_host(&view)));
+    persist::demand(&view, facts, &mut changes);
+    Ok(summarise(&view, facts, changes))
+}
+
+fn summarise(view: &View<'_>, facts: &Facts, changes: Vec<Change>) -> Plan {
+    let own_path = OwnPath::of(view.observed, facts.protect);
+    let touched = follow::touched(view, &changes);
+    let judge = Judge { view, own_path: &own_path, protect: facts.protect };
+    let verdict = judge.verdict(&changes, touched.iter().map(String::as_str));
+    Plan {
+        impact: verdict.impact,
+        reason: verdict.reason,
+        own_path: touched.iter().filter(|device| own_path.contains(device)).cloned().collect(),
+        created: follow::created(view, &changes),
+        removed: named(&changes, ChangeKind::Remove),
+        touched,
+        changes,
+    }
+}
+
+fn named(changes: &[Change], kind: ChangeKind) -> BTreeSet<String> {
+    changes
+        .iter()
+        .filter(|change| change.kind == kind)
+        .filter_map(Change::interface)
+        .map(str::to_owned)
+        .collect()
+}
+
+impl Change {
+    pub(crate) fn interface(&self) -> Option<&str> {
+        match &self.subject {
+            Subject::Interface { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+}

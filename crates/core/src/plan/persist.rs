@@ -1,0 +1,96 @@
+//! Whether the profiles on disk alone would bring the declared state up again at the next boot.
+
+use serde_json::Value;
+
+use super::change::subject;
+use super::{Change, ChangeKind, Detail};
+use crate::compare::View;
+use crate::facts::{Facts, ProfileFact};
+use crate::state::{interface, is_up, kind, name};
+
+/// An up interface needs a profile of its own, on disk, that starts by itself and that no other would displace.
+/// Without facts about profiles nothing is demanded.
+pub(super) fn demand(view: &View<'_>, facts: &Facts, changes: &mut Vec<Change>) {
+    if facts.profiles.is_empty() {
+        return;
+    }
+    for declared in view.declared.iter().filter(|declared| is_up(&declared.want)) {
+        let want = &declared.want;
+        let lasting = kind(want) != "loopback" && !facts.unmanaged.contains(name(want));
+        let exists = interface(view.observed, name(want), kind(want)).is_some();
+        let rewritten = changes.iter().any(|change| change.subject == subject(want));
+        let at = declared.path.key("profile");
+        let flaws = flaws(want, facts).into_iter().filter(|flaw| flaw.is_rival() || !rewritten);
+        let details: Vec<Detail> = flaws.map(|flaw| flaw.detail(&at)).collect();
+        if lasting && exists && !details.is_empty() {
+            changes.push(Change { kind: ChangeKind::Persist, subject: subject(want), details });
+        }
+    }
+}
+
+enum Flaw<'a> {
+    NoProfile,
+    NotOnDisk(&'a ProfileFact),
+    NoAutoconnect(&'a ProfileFact),
+    Rival(&'a ProfileFact),
+}
+
+impl Flaw<'_> {
+    fn is_rival(&self) -> bool {
+        matches!(self, Self::Rival(_))
+    }
+
+    fn detail(&self, at: &crate::path::Path) -> Detail {
+        let (path, want, got) = match self {
+            Self::NoProfile => (at.clone(), "on disk".into(), Value::Null),
+            Self::NotOnDisk(profile) => (at.item(&profile.id), "on disk".into(), "in memory only".into()),
+            Self::NoAutoconnect(profile) => {
+                (at.item(&profile.id).key("autoconnect"), true.into(), false.into())
+            }
+            Self::Rival(rival) => (at.item(&rival.id).key("autoconnect"), false.into(), true.into()),
+        };
+        Detail { path, want, got }
+    }
+}
+
+fn flaws<'f>(want: &Value, facts: &'f Facts) -> Vec<Flaw<'f>> {
+    let fitting = |profile: &&ProfileFact| fits(profile, kind(want));
+    let active = facts
+        .profiles
+        .iter()
+        .filter(fitting)
+        .find(|profile| profile.active_on.as_deref() == Some(name(want)));
+    let of_name = |profile: &&ProfileFact| profile.interface.as_deref() == Some(name(want));
+    let Some(active) = active else {
+        let any = facts.profiles.iter().filter(fitting).any(|profile| of_name(&profile));
+        return if any { Vec::new() } else { vec![Flaw::NoProfile] };
+    };
+    let mut flaws = Vec::new();
+    if !active.on_disk {
+        flaws.push(Flaw::NotOnDisk(active));
+    } else if !active.autoconnect {
+        flaws.push(Flaw::NoAutoconnect(active));
+    }
+    let rivals =
+        facts.profiles.iter().filter(fitting).filter(of_name).filter(|rival| displaces(rival, active));
+    flaws.extend(rivals.map(Flaw::Rival));
+    flaws
+}
+
+/// Of two profiles for one device NetworkManager starts the one of higher priority, else the one used last:
+/// with equal priority nobody knows which that will have been.
+fn displaces(rival: &ProfileFact, active: &ProfileFact) -> bool {
+    rival.uuid != active.uuid
+        && rival.on_disk
+        && rival.autoconnect
+        && rival.autoconnect_priority >= active.autoconnect_priority
+}
+
+/// An OVS bridge, its port and its interface are three profiles for one name.
+fn fits(profile: &ProfileFact, kind: &str) -> bool {
+    match profile.kind.as_str() {
+        "ovs-bridge" | "ovs-interface" => profile.kind == kind,
+        "ovs-port" => false,
+        _ => !matches!(kind, "ovs-bridge" | "ovs-interface"),
+    }
+}

@@ -1,0 +1,191 @@
+//! A plan as people read it.
+
+use serde_json::Value;
+
+use super::{Change, ChangeKind, Detail, Plan, Subject};
+use crate::impact::Impact;
+use crate::path::{Path, Step};
+use crate::state::text;
+
+pub(super) fn render(plan: &Plan, colour: bool) -> String {
+    let ink = Ink { colour };
+    let mut lines: Vec<String> = plan.changes.iter().flat_map(|change| lines(change, ink)).collect();
+    if plan.is_empty() {
+        lines.push("Nothing to do: the state holds.".into());
+    }
+    lines.push(ink.bold(&impact(plan)));
+    lines.join("\n") + "\n"
+}
+
+fn impact(plan: &Plan) -> String {
+    let class = match plan.impact {
+        Impact::None => "none",
+        Impact::Additive => "additive",
+        Impact::Disruptive => "disruptive",
+        Impact::OwnPath => "own-path",
+    };
+    let default = match plan.impact {
+        Impact::None => "nothing changes",
+        Impact::Additive => "only new things appear; what carries traffic stays as it is",
+        Impact::Disruptive => "something that exists changes",
+        Impact::OwnPath => "the path by which this host is reached changes",
+    };
+    format!("impact: {class}: {}", plan.reason.as_deref().unwrap_or(default))
+}
+
+fn lines(change: &Change, ink: Ink) -> Vec<String> {
+    let mut lines = vec![ink.sign(change.kind, &headline(change))];
+    if !is_told_by_headline(change) {
+        lines.extend(change.details.iter().map(|detail| format!("    {}", line(change, detail, ink))));
+    }
+    lines
+}
+
+fn is_told_by_headline(change: &Change) -> bool {
+    match change.subject {
+        Subject::Route { .. } | Subject::RouteRule { .. } => change.kind != ChangeKind::Modify,
+        Subject::Interface { .. } => change.kind == ChangeKind::Remove,
+        _ => false,
+    }
+}
+
+fn headline(change: &Change) -> String {
+    let entry =
+        change.details.first().map(|detail| if detail.want.is_object() { &detail.want } else { &detail.got });
+    let entry = entry.filter(|_| is_told_by_headline(change));
+    match &change.subject {
+        Subject::Interface { name, kind } if change.kind == ChangeKind::Persist => {
+            format!("{kind} {name}: the next boot would not bring it up like this")
+        }
+        Subject::Interface { name, kind } => format!("{kind} {name}"),
+        Subject::Route { destination } => entry.map_or_else(|| format!("route {destination}"), route),
+        Subject::RouteRule { selector } => entry.map_or_else(|| format!("route-rule {selector}"), rule),
+        Subject::Dns => "dns-resolver".into(),
+        Subject::Hostname => "hostname".into(),
+        Subject::OvsDb => "ovs-db".into(),
+    }
+}
+
+fn line(change: &Change, Detail { path, want, got }: &Detail, ink: Ink) -> String {
+    let is_address = want.get("ip").or_else(|| got.get("ip")).is_some();
+    let path = &path.parent().filter(|_| is_address).unwrap_or_else(|| path.clone());
+    let place = place(path, &change.subject);
+    let label = |entry: &Value| match path.last() {
+        // A port's own name is already in its place.
+        Some(Step::Item(_)) if value(entry).is_empty() => place.clone(),
+        Some(Step::Item(item)) if value(entry) == *item => place.clone(),
+        _ => format!("{place}: {}", value(entry)),
+    };
+    match (change.kind, want, got) {
+        (ChangeKind::Add, want, _) => label(want),
+        (_, want, Value::Null) => ink.green(&format!("+ {}", label(want))),
+        (_, Value::Null, got) => ink.red(&format!("- {}", label(got))),
+        (_, want, got) => ink.yellow(&format!("~ {place}: {} -> {}", value(got), value(want))),
+    }
+}
+
+/// The path below its subject.
+fn place(path: &Path, subject: &Subject) -> String {
+    let skip = match subject {
+        Subject::Interface { .. } | Subject::Dns => 2,
+        Subject::Route { .. } | Subject::RouteRule { .. } => 3,
+        Subject::Hostname | Subject::OvsDb => 1,
+    };
+    let below: Path =
+        path.steps().iter().skip(skip).filter(|step| !matches!(step, Step::Index(_))).cloned().collect();
+    below.to_string()
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "none".into(),
+        Value::String(text) if text.is_empty() => "none".into(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => format!("[{}]", items.iter().map(self::value).collect::<Vec<_>>().join(", ")),
+        Value::Object(fields) => object(value, fields),
+        other => other.to_string(),
+    }
+}
+
+fn object(whole: &Value, fields: &serde_json::Map<String, Value>) -> String {
+    if let (Some(ip), Some(prefix)) = (text(whole, "ip"), fields.get("prefix-length")) {
+        return format!("{ip}/{prefix}");
+    }
+    if let (Some(low), Some(high)) = (fields.get("min"), fields.get("max")) {
+        return format!("{low}-{high}");
+    }
+    if let Some(only) = fields.get("id").or_else(|| fields.get("id-range")).filter(|_| fields.len() == 1) {
+        return value(only);
+    }
+    let named = fields.iter().filter(|(key, _)| *key != "name");
+    named.map(|(key, field)| format!("{key} {}", value(field))).collect::<Vec<_>>().join(", ")
+}
+
+fn route(route: &Value) -> String {
+    let mut words = vec!["route".to_owned(), text(route, "destination").unwrap_or("any").to_owned()];
+    for (key, word) in [("route-type", ""), ("next-hop-address", "via"), ("next-hop-interface", "dev")] {
+        words.extend(text(route, key).map(|said| format!("{word} {said}").trim().to_owned()));
+    }
+    for (key, word) in [("metric", "metric"), ("table-id", "table"), ("weight", "weight"), ("mtu", "mtu")] {
+        let number = route.get(key).filter(|number| number.as_i64().is_some_and(|number| number > 0));
+        words.extend(
+            number
+                .filter(|table| key != "table-id" || table.as_u64() != Some(254))
+                .map(|number| format!("{word} {number}")),
+        );
+    }
+    words.extend(text(route, "source").map(|source| format!("src {source}")));
+    words.join(" ")
+}
+
+fn rule(rule: &Value) -> String {
+    let mut words = vec!["route-rule".to_owned()];
+    for (key, word) in
+        [("ip-from", "from"), ("ip-to", "to"), ("iif", "iif"), ("fwmark", "fwmark"), ("fwmask", "mask")]
+    {
+        words.extend(rule.get(key).map(|said| format!("{word} {}", value(said))));
+    }
+    if words.len() == 1 {
+        words.push(format!("all {}", text(rule, "family").unwrap_or("traffic")));
+    }
+    words.extend(rule.get("route-table").map(|table| format!("lookup {table}")));
+    words.extend(text(rule, "action").map(str::to_owned));
+    words.extend(rule.get("priority").map(|priority| format!("priority {priority}")));
+    words.join(" ")
+}
+
+#[derive(Clone, Copy)]
+struct Ink {
+    colour: bool,
+}
+
+impl Ink {
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn green(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    fn red(self, text: &str) -> String {
+        self.paint("31", text)
+    }
+
+    fn yellow(self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn sign(self, kind: ChangeKind, text: &str) -> String {
+        match kind {
+            ChangeKind::Add => self.green(&format!("+ {text}")),
+            ChangeKind::Modify => self.yellow(&format!("~ {text}")),
+            ChangeKind::Remove => self.red(&format!("- {text}")),
+            ChangeKind::Persist => self.yellow(&format!("! {text}")),
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The path by which a host is reached: which interfaces carry it, and which lie below those.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::IpAddr;
+
+use serde_json::Value;
+
+use crate::state::{self, contains, interface, interfaces, kind, list, name, network, text};
+
+const MAIN_TABLE: u64 = 254;
+
+/// Why an interface belongs to the path by which this host is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Why {
+    DefaultRoute,
+    Holds(IpAddr),
+    LeadsTo(IpAddr),
+    Below(String),
+}
+
+/// The interfaces of the path by which this host is reached, each with its reason.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct OwnPath(BTreeMap<String, Why>);
+
+impl OwnPath {
+    pub(crate) fn of(observed: &Value, protect: Option<IpAddr>) -> Self {
+        let mut path = Self::default();
+        for hop in default_routes(observed).filter_map(|route| text(route, "next-hop-interface")) {
+            path.include(observed, hop, Why::DefaultRoute);
+        }
+        if let Some((device, why)) = protect.and_then(|ip| towards(observed, ip)) {
+            path.include(observed, device, why);
+        }
+        path
+    }
+
+    fn include(&mut self, observed: &Value, device: &str, why: Why) {
+        let stronger =
+            matches!(self.0.get(device), None | Some(Why::Below(_))) && !matches!(why, Why::Below(_));
+        if self.0.contains_key(device) && !stronger {
+            return;
+        }
+        self.0.insert(device.to_owned(), why);
+        for lower in below(observed, device) {
+            self.include(observed, &lower, Why::Below(device.to_owned()));
+        }
+    }
+
+    pub(crate) fn contains(&self, device: &str) -> bool {
+        self.0.contains_key(device)
+    }
+
+    pub(crate) fn devices(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// In words, why touching this interface touches the path.
+    pub(crate) fn explain(&self, device: &str) -> Option<String> {
+        Some(match self.0.get(device)? {
+            Why::Below(upper) if upper == device => self.uppermost(device),
+            Why::Below(upper) => format!("{device} lies below {}", self.uppermost(upper)),
+            why => format!("{device} {why}"),
+        })
+    }
+
+    fn uppermost(&self, device: &str) -> String {
+        let mut here = device;
+        for _ in 0..self.0.len() {
+            match self.0.get(here) {
+                Some(Why::Below(upper)) if upper != here => here = upper,
+                _ => break,
+            }
+        }
+        match self.0.get(here) {
+            Some(why) => format!("{here}, which {why}"),
+            None => here.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DefaultRoute => write!(f, "carries the default route by which this host is reached"),
+            Self::Holds(ip) => write!(f, "holds {ip}, the address to protect"),
+            Self::LeadsTo(ip) => write!(f, "leads to {ip}, the address to protect"),
+            Self::Below(upper) => write!(f, "lies below {upper}"),
+        }
+    }
+}
+
+pub(crate) fn is_default(route: &Value) -> bool {
+    matches!(text(route, "destination"), Some("0.0.0.0/0" | "::/0"))
+}
+
+pub(crate) fn is_in_main_table(route: &Value) -> bool {
+    matches!(route.get("table-id").and_then(Value::as_u64), None | Some(0 | MAIN_TABLE))
+}
+
+fn running(observed: &Value) -> impl Iterator<Item = &Value> {
+    list(observed, &["routes", "running"]).iter()
+}
+
+fn default_routes(observed: &Value) -> impl Iterator<Item = &Value> {
+    running(observed).filter(|route| is_default(route) && is_in_main_table(route))
+}
+
+/// The interface that holds an address, or the one of the most specific route to it.
+fn towards(observed: &Value, ip: IpAddr) -> Option<(&str, Why)> {
+    let holder =
+        interfaces(observed).iter().find(|interface| state::addresses(interface).any(|(held, _)| held == ip));
+    if let Some(holder) = holder {
+        return Some((name(holder), Why::Holds(ip)));
+    }
+    let connected = interfaces(observed).iter().flat_map(|interface| {
+        let networks =
+            state::addresses(interface).filter_map(|(ip, prefix)| network(&format!("{ip}/{prefix}")));
+        networks.map(move |network| (network, name(interface)))
+    });
+    let routed = running(observed).filter(|route| is_in_main_table(route)).filter_map(|route| {
+        Some((network(text(route, "destination")?)?, text(route, "next-hop-interface")?))
+    });
+    let best = connected
+        .chain(routed)
+        .filter(|(network, _)| contains(*network, ip))
+        .max_by_key(|((_, prefix), _)| *prefix);
+    best.map(|(_, device)| (device, Why::LeadsTo(ip)))
+}
+
+/// What carries an interface: its ports, its base, the OVS bridge it belongs to and that bridge's NICs.
+fn below(observed: &Value, device: &str) -> Vec<String> {
+    let same_name = interfaces(observed).iter().filter(|interface| name(interface) == device);
+    let mut lower: Vec<&str> = Vec::new();
+    for interface in same_name {
+        lower.extend(state::base(interface).map(|(_, base)| base));
+        if kind(interface) == "ovs-bridge" {
+            lower.extend(uplinks(observed, interface));
+        } else {
+            lower.extend(state::ports(interface).unwrap_or_default());
+        }
+        let controller = text(interface, "controller").filter(|controller| !controller.is_empty());
+        lower.extend(controller.filter(|controller| is_path(observed, interface, controller)));
+    }
+    lower.retain(|lower| *lower != device);
+    lower.into_iter().map(str::to_owned).collect()
+}
+
+/// An interface lives through its OVS bridge, and is reached through its VRF.
+fn is_path(observed: &Value, port: &Value, controller: &str) -> bool {
+    match interface(observed, controller, "ovs-bridge") {
+        Some(_) => kind(port) == "ovs-interface",
+        None => interface(observed, controller, "vrf").is_some_and(|controller| kind(controller) == "vrf"),
+    }
+}
+
+/// The ports of an OVS bridge that lead off this host.
+fn uplinks<'a>(observed: &'a Value, bridge: &'a Value) -> Vec<&'a str> {
+    let is_internal = |port: &&str| {
+        interface(observed, port, "ovs-interface").is_some_and(|port| kind(port) == "ovs-interface")
+    };
+    state::ports(bridge).unwrap_or_default().into_iter().filter(|port| !is_internal(port)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn bridged() -> Value {
+        json!({"interfaces": [
+            {"name": "bond0", "type": "bond", "link-aggregation": {"port": ["eth0", "eth1"]}},
+            {"name": "eth0", "type": "ethernet", "controller": "bond0"},
+            {"name": "eth1", "type": "ethernet", "controller": "bond0"},
+            {"name": "br-ex", "type": "ovs-bridge", "bridge": {"port": [{"name": "bond0.7"}, {"name": "br-ex"}, {"name": "p1"}]}},
+            {"name": "br-ex", "type": "ovs-interface", "controller": "br-ex",
+             "ipv4": {"enabled": true, "address": [{"ip": "10.0.0.2", "prefix-length": 24}]}},
+            {"name": "p1", "type": "ovs-interface", "controller": "br-ex"},
+            {"name": "bond0.7", "type": "vlan", "vlan": {"base-iface": "bond0", "id": 7}},
+            {"name": "eth9", "type": "ethernet", "ipv4": {"enabled": true, "address": [{"ip": "192.0.2.1", "prefix-length": 24}]}}],
+            "routes": {"running": [
+                {"destination": "0.0.0.0/0", "next-hop-interface": "br-ex", "table-id": 254},
+                {"destination": "0.0.0.0/0", "next-hop-interface": "eth9", "table-id": 77},
+                {"destination": "198.51.100.0/24", "next-hop-interface": "eth9", "table-id": 254}]}})
+    }
+
+    fn names(path: &OwnPath) -> Vec<&str> {
+        path.devices().collect()
+    }
+
+    #[test]
+    fn follows_the_layers_down_to_the_nics() {
+        let path = OwnPath::of(&bridged(), None);
+        assert_eq!(names(&path), ["bond0", "bond0.7", "br-ex", "eth0", "eth1"]);
+        assert_eq!(
+            path.explain("eth1").unwrap(),
+            "eth1 lies below br-ex, which carries the default route by which this host is reached"
+        );
+    }
+
+    #[test]
+    fn an_address_to_protect_adds_its_holder_or_the_way_to_it() {
+        let with = |ip: &str| OwnPath::of(&bridged(), Some(ip.parse().unwrap()));
+        assert!(with("192.0.2.1").explain("eth9").unwrap().contains("holds 192.0.2.1"));
+        assert!(with("198.51.100.9").explain("eth9").unwrap().contains("leads to 198.51.100.9"));
+        assert!(!with("203.0.113.9").contains("eth9"));
+    }
+}

@@ -1,0 +1,193 @@
+//! Reading a state document: who is in it, what lies below what, which route leads where.
+
+use std::net::IpAddr;
+
+use serde_json::Value;
+
+/// Interfaces that live only in a daemon's database: two of them may share a name with a kernel one.
+const USERSPACE: [&str; 2] = ["ovs-bridge", "ipsec"];
+
+/// Sections that name the interface their owner is stacked on.
+const STACKED: [&str; 8] =
+    ["vlan", "vxlan", "mac-vlan", "mac-vtap", "ipvlan", "macsec", "infiniband", "ip-tunnel"];
+
+pub(crate) fn list<'a>(value: &'a Value, keys: &[&str]) -> &'a [Value] {
+    at(value, keys).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+pub(crate) fn at<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
+    keys.iter().try_fold(value, |value, key| value.get(key))
+}
+
+pub(crate) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    value.get(key).and_then(Value::as_str)
+}
+
+pub(crate) fn flag(value: &Value, key: &str) -> Option<bool> {
+    value.get(key).and_then(Value::as_bool)
+}
+
+pub(crate) fn interfaces(state: &Value) -> &[Value] {
+    list(state, &["interfaces"])
+}
+
+pub(crate) fn name(interface: &Value) -> &str {
+    text(interface, "name").unwrap_or_default()
+}
+
+/// The type as written; `unknown` where none is given.
+pub(crate) fn kind(interface: &Value) -> &str {
+    text(interface, "type").unwrap_or("unknown")
+}
+
+/// NMState calls one end of a veth pair `ethernet` or `veth` as it likes: both mean the same device.
+pub(crate) fn same_kind(one: &str, other: &str) -> bool {
+    let plain = |kind| if kind == "veth" { "ethernet" } else { kind };
+    plain(one) == plain(other)
+}
+
+pub(crate) fn condition(interface: &Value) -> &str {
+    text(interface, "state").unwrap_or("up")
+}
+
+pub(crate) fn is_up(interface: &Value) -> bool {
+    condition(interface) == "up"
+}
+
+pub(crate) fn is_absent(entry: &Value) -> bool {
+    text(entry, "state") == Some("absent")
+}
+
+pub(crate) fn is_userspace(kind: &str) -> bool {
+    USERSPACE.contains(&kind)
+}
+
+/// Whether the kernel (or OVS) forgets the interface when its profile goes.
+pub(crate) fn is_virtual(interface: &Value) -> bool {
+    !matches!(kind(interface), "ethernet" | "veth" | "unknown" | "infiniband" | "loopback")
+}
+
+/// The interface of that name and type. Kernel names are unique, so any type matches there.
+pub(crate) fn interface<'a>(state: &'a Value, wanted: &str, wanted_kind: &str) -> Option<&'a Value> {
+    let mut named = interfaces(state).iter().filter(|interface| name(interface) == wanted);
+    if is_userspace(wanted_kind) {
+        named.find(|interface| kind(interface) == wanted_kind)
+    } else if wanted_kind == "unknown" {
+        named.clone().find(|interface| !is_userspace(kind(interface))).or_else(|| named.next())
+    } else {
+        named.find(|interface| !is_userspace(kind(interface)))
+    }
+}
+
+/// The names of the ports; `None` when the document does not speak of them.
+pub(crate) fn ports(interface: &Value) -> Option<Vec<&str>> {
+    match kind(interface) {
+        "linux-bridge" => Some(names(at(interface, &["bridge", "port"])?)),
+        "ovs-bridge" => Some(ovs_members(at(interface, &["bridge", "port"])?)),
+        "bond" => bond_ports(interface.get("link-aggregation")?),
+        "vrf" => Some(strings(at(interface, &["vrf", "port"])?)),
+        "hsr" => Some(["port1", "port2"].iter().filter_map(|key| text(interface.get("hsr")?, key)).collect()),
+        _ => None,
+    }
+}
+
+fn bond_ports(bond: &Value) -> Option<Vec<&str>> {
+    bond.get("port").map(strings).or_else(|| bond.get("ports-config").map(names))
+}
+
+/// An OVS bond is a port without a device; its members are the interfaces.
+fn ovs_members(ports: &Value) -> Vec<&str> {
+    let ports = ports.as_array().map_or(&[][..], Vec::as_slice);
+    ports
+        .iter()
+        .flat_map(|port| match port.get("link-aggregation") {
+            Some(bond) => bond.get("port").map(names).unwrap_or_default(),
+            None => vec![name(port)],
+        })
+        .collect()
+}
+
+fn names(items: &Value) -> Vec<&str> {
+    items.as_array().map_or(&[][..], Vec::as_slice).iter().map(name).collect()
+}
+
+pub(crate) fn strings(items: &Value) -> Vec<&str> {
+    items.as_array().map_or(&[][..], Vec::as_slice).iter().filter_map(Value::as_str).collect()
+}
+
+/// The section and the interface that this one is stacked on: a VLAN's base, a MAC-VLAN's base.
+pub(crate) fn base(interface: &Value) -> Option<(&'static str, &str)> {
+    STACKED
+        .iter()
+        .find_map(|section| Some((*section, text(interface.get(section)?, "base-iface")?)))
+        .filter(|(_, base)| !base.is_empty())
+}
+
+/// Addresses of both families as text and prefix length.
+pub(crate) fn addresses(interface: &Value) -> impl Iterator<Item = (IpAddr, u64)> + '_ {
+    ["ipv4", "ipv6"]
+        .into_iter()
+        .filter(|family| at(interface, &[family, "enabled"]) != Some(&Value::Bool(false)))
+        .flat_map(|family| list(interface, &[family, "address"]))
+        .filter_map(address)
+}
+
+pub(crate) fn address(entry: &Value) -> Option<(IpAddr, u64)> {
+    Some((text(entry, "ip")?.parse().ok()?, entry.get("prefix-length")?.as_u64()?))
+}
+
+/// A network in its plain form: host bits cleared, a bare address as a network of its own.
+pub(crate) fn network(written: &str) -> Option<(IpAddr, u32)> {
+    let (ip, prefix) = match written.split_once('/') {
+        Some((ip, prefix)) => (ip.parse().ok()?, Some(prefix.parse().ok()?)),
+        None => (written.parse().ok()?, None),
+    };
+    Some(match ip {
+        IpAddr::V4(ip) => {
+            let prefix: u32 = prefix.unwrap_or(32).min(32);
+            let mask = u32::MAX.checked_shl(32 - prefix).unwrap_or(0);
+            (IpAddr::from((u32::from(ip) & mask).to_be_bytes()), prefix)
+        }
+        IpAddr::V6(ip) => {
+            let prefix: u32 = prefix.unwrap_or(128).min(128);
+            let mask = u128::MAX.checked_shl(128 - prefix).unwrap_or(0);
+            (IpAddr::from((u128::from(ip) & mask).to_be_bytes()), prefix)
+        }
+    })
+}
+
+pub(crate) fn contains((base, prefix): (IpAddr, u32), ip: IpAddr) -> bool {
+    base.is_ipv4() == ip.is_ipv4() && network(&format!("{ip}/{prefix}")) == Some((base, prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_network_loses_its_host_bits() {
+        assert_eq!(network("10.1.2.3/8"), network("10.0.0.0/8"));
+        assert_eq!(network("2001:db8::5"), Some(("2001:db8::5".parse().unwrap(), 128)));
+        assert_eq!(network("0.0.0.0/0"), Some(("0.0.0.0".parse().unwrap(), 0)));
+        assert_eq!(network("ten"), None);
+        assert!(contains(network("10.1.0.0/16").unwrap(), "10.1.2.3".parse().unwrap()));
+        assert!(!contains(network("0.0.0.0/0").unwrap(), "::1".parse().unwrap()));
+    }
+
+    #[test]
+    fn a_bridge_and_its_internal_interface_share_a_name() {
+        let state = json!({"interfaces": [{"name": "br-ex", "type": "ovs-bridge"},
+                                          {"name": "br-ex", "type": "ovs-interface"}]});
+        assert_eq!(interface(&state, "br-ex", "ovs-bridge").map(kind), Some("ovs-bridge"));
+        assert_eq!(interface(&state, "br-ex", "ovs-interface").map(kind), Some("ovs-interface"));
+        assert_eq!(interface(&state, "br-ex", "unknown").map(kind), Some("ovs-interface"));
+    }
+
+    #[test]
+    fn members_of_an_ovs_bond_are_ports() {
+        let bridge = json!({"type": "ovs-bridge", "bridge": {"port": [
+            {"name": "b0", "link-aggregation": {"port": [{"name": "eth1"}, {"name": "eth2"}]}}, {"name": "br"}]}});
+        assert_eq!(ports(&bridge), Some(vec!["eth1", "eth2", "br"]));
+    }
+}

@@ -1,0 +1,34 @@
+//! From a document to the state that nmstate will be asked for.
+
+use nmstate::{NetworkPolicy, NetworkState};
+use serde_json::{Value, json};
+
+use crate::{Error, Result};
+
+/// nmstate's opinion on a state, as `check` wants it.
+pub fn schema(state: &Value) -> Result<(), String> {
+    serde_json::from_value::<NetworkState>(state.clone()).map(|_| ()).map_err(|e| e.to_string())
+}
+
+/// The state in nmstate's own spelling, so that it can be compared with what nmstate reports.
+pub fn canonical(state: &Value) -> Result<Value> {
+    let typed: NetworkState = serde_json::from_value(state.clone()).map_err(|e| Error::Invalid(e.to_string()))?;
+    serde_json::to_value(&typed).map_err(|e| Error::Invalid(e.to_string()))
+}
+
+/// Fills a document's captures in from what the host looks like now.
+pub fn resolve(state: &Value, capture: Option<&Value>, observed: &Value) -> Result<Value> {
+    let Some(capture) = capture else { return canonical(state) };
+    let invalid = |e: &dyn std::fmt::Display| Error::Invalid(format!("captures: {e}"));
+    let mut policy: NetworkPolicy = serde_json::from_value(json!({ "capture": capture, "desiredState": state }))
+        .map_err(|e| invalid(&e))?;
+    policy.current = Some(serde_json::from_value(observed.clone()).map_err(|e| invalid(&e))?);
+    let resolved = NetworkState::try_from(policy).map_err(|e| invalid(&e))?;
+    serde_json::to_value(&resolved).map_err(|e| invalid(&e))
+}
+
+/// What nmstate would refuse, asked before anything is touched.
+pub fn refuse_early(desired: &Value, observed: &Value) -> Result<()> {
+    let parse = |v: &Value| serde_json::from_value::<NetworkState>(v.clone()).map_err(|e| Error::Invalid(e.to_string()));
+    parse(desired)?.gen_diff(&parse(observed)?).map(|_| ()).map_err(|e| Error::Invalid(e.msg().to_string()))
+}

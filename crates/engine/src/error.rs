@@ -1,0 +1,79 @@
+//! What can go wrong on a host, and what that means for trying again.
+
+use serde::{Deserialize, Serialize};
+
+/// Decides whether, and when, the same change may be tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Category {
+    /// The document is wrong; nothing was touched. Only a new document helps.
+    Input,
+    /// Nothing was touched; the same change may pass in a moment.
+    Transient,
+    /// Nothing was touched; the host lacks something that somebody must provide.
+    Environment,
+    /// The change was made, did not hold, and was taken back. Terminal for this document.
+    RolledBack,
+    /// Something is left that was not there before; a person must look.
+    Incomplete,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("linesman must run as root to change the network of this host")]
+    NotRoot,
+    #[error("no system D-Bus at {address}: {why}; start dbus, or set DBUS_SYSTEM_BUS_ADDRESS")]
+    NoDbus { address: String, why: String },
+    #[error("NetworkManager does not answer on D-Bus ({why}); start NetworkManager.service")]
+    NoNetworkManager { why: String },
+    #[error("NetworkManager {found} is too old: linesman needs {needed} or newer")]
+    OldNetworkManager { found: String, needed: String },
+    #[error(
+        "the state needs Open vSwitch, but ovsdb-server does not answer at {socket}; start openvswitch-switch.service"
+    )]
+    NoOpenVSwitch { socket: String },
+    #[error("NetworkManager has no Open vSwitch plugin; install network-manager-ovs (NetworkManager-ovs)")]
+    NoOvsPlugin,
+    #[error("another linesman is changing this host (pid {pid}); wait for it, or look at `linesman history`")]
+    Busy { pid: String },
+    #[error(
+        "an earlier change waits for its confirmation (checkpoint {checkpoint}); \
+         run `linesman commit` or `linesman rollback` first"
+    )]
+    Unconfirmed { checkpoint: String },
+    #[error(
+        "another program holds NetworkManager checkpoint {checkpoint}; \
+         wait for it to end, or end it with `linesman rollback {checkpoint}`"
+    )]
+    ForeignCheckpoint { checkpoint: String },
+    #[error("no checkpoint is open: there is nothing to {verb}")]
+    NoCheckpoint { verb: &'static str },
+    #[error("the state cannot be applied: {0}")]
+    Invalid(String),
+    #[error("cannot write the journal under {dir}: {why}; nothing was changed")]
+    Journal { dir: String, why: String },
+    #[error("the way back could not be written down: {0}; nothing was changed")]
+    Snapshot(String),
+    #[error("cannot read the state of this host: {0}")]
+    Observe(String),
+    #[error("{what}: {why}")]
+    Call { what: &'static str, why: String },
+}
+
+impl Error {
+    pub fn category(&self) -> Category {
+        match self {
+            Self::Invalid(_) => Category::Input,
+            Self::Busy { .. } | Self::ForeignCheckpoint { .. } | Self::Observe(_) | Self::Call { .. } => {
+                Category::Transient
+            }
+            _ => Category::Environment,
+        }
+    }
+
+    pub(crate) fn call(what: &'static str, why: impl std::fmt::Display) -> Self {
+        Self::Call { what, why: why.to_string() }
+    }
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,263 @@
+//! The journal: what was intended, how to get back, how it ended. Outlives a power cut.
+//!
+//! One small record per change, rewritten as the change goes on, and its snapshot beside it, written
+//! once. Both are fsynced and renamed into place, so that a reader sees a whole one or none.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use linesman_core::plan::Plan;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::outcome::Outcome;
+use crate::snapshot::Snapshot;
+use crate::{Error, Result};
+
+/// Room set aside when a change begins, so that its outcome can be written on a disk that filled up since.
+const RESERVE: usize = 256 * 1024;
+
+/// How many finished changes are kept.
+const KEEP: usize = 50;
+
+/// How far a change came. What recovery does follows from this alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// The way back is written down; nothing was touched yet.
+    Prepared,
+    /// The worker may have touched anything.
+    Applying,
+    /// The new state is there and waits for a confirmation until the given time.
+    Pending { until: String, checkpoint: String },
+    /// Verified and probed: the new state is wanted from here on.
+    Committing,
+    /// The old state is wanted from here on.
+    RollingBack { reason: String },
+    Done,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    pub id: String,
+    pub started: String,
+    pub source: String,
+    pub phase: Phase,
+    /// NetworkManager's name for the checkpoint; good only within one life of NetworkManager.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<String>,
+    pub boot: String,
+    pub plan: Plan,
+    pub desired: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+}
+
+impl Record {
+    pub fn new(source: &str, plan: Plan, desired: Value) -> Self {
+        let now = SystemTime::now();
+        let stamp = humantime::format_rfc3339_millis(now).to_string();
+        let id: String = stamp.chars().filter(|c| c.is_ascii_digit() || *c == 'T').collect();
+        Self {
+            id: format!("{id}-{}", std::process::id()),
+            started: humantime::format_rfc3339_seconds(now).to_string(),
+            source: source.to_string(),
+            phase: Phase::Prepared,
+            checkpoint: None,
+            boot: boot_id(),
+            plan,
+            desired,
+            outcome: None,
+        }
+    }
+
+    pub fn open(&self) -> bool {
+        self.phase != Phase::Done
+    }
+}
+
+/// Distinguishes this boot of the host from all others.
+pub fn boot_id() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_string()
+}
+
+#[derive(Clone, Debug)]
+pub struct Journal {
+    dir: PathBuf,
+}
+
+impl Journal {
+    pub fn new(state_dir: &Path) -> Self {
+        Self { dir: state_dir.join("journal") }
+    }
+
+    /// Writes the way back down first, then the record that points to it.
+    pub fn begin(&self, record: &Record, snapshot: &Snapshot) -> Result<()> {
+        fs::create_dir_all(&self.dir).map_err(|e| self.failed(e))?;
+        self.prune();
+        let reserve = || fs::write(self.reserve_path(&record.id), vec![0; RESERVE]).map_err(|e| self.failed(e));
+        let written = self
+            .store(&self.snapshot_path(&record.id), snapshot)
+            .and_then(|()| reserve())
+            .and_then(|()| self.store(&self.record_path(&record.id), record));
+        if written.is_err() {
+            // A full disk must not keep half a change around.
+            for path in [self.record_path(&record.id), self.reserve_path(&record.id), self.snapshot_path(&record.id)] {
+                fs::remove_file(path).ok();
+            }
+        }
+        written
+    }
+
+    pub fn update(&self, record: &Record) -> Result<()> {
+        let path = self.record_path(&record.id);
+        match self.store(&path, record) {
+            Err(_) if fs::remove_file(self.reserve_path(&record.id)).is_ok() => self.store(&path, record),
+            result => result,
+        }
+    }
+
+    /// Ends a record; the snapshot with its secrets is not needed any more.
+    pub fn finish(&self, record: &mut Record, outcome: Outcome) -> Result<()> {
+        record.phase = Phase::Done;
+        record.outcome = Some(outcome);
+        self.update(record)?;
+        fs::remove_file(self.snapshot_path(&record.id)).ok();
+        fs::remove_file(self.reserve_path(&record.id)).ok();
+        Ok(())
+    }
+
+    pub fn snapshot(&self, id: &str) -> Result<Snapshot> {
+        self.load(&self.snapshot_path(id))
+    }
+
+    /// All records, oldest first. One that cannot be read is passed over: it was never whole.
+    pub fn records(&self) -> Vec<Record> {
+        let Ok(entries) = fs::read_dir(&self.dir) else { return Vec::new() };
+        let mut paths: Vec<PathBuf> = entries
+            .filter_map(|e| Some(e.ok()?.path()))
+            .filter(|p| p.to_str().is_some_and(|p| p.ends_with(".record.json")))
+            .collect();
+        paths.sort();
+        paths.iter().filter_map(|p| self.load(p).ok()).collect()
+    }
+
+    /// Changes that were begun and never ended.
+    pub fn unfinished(&self) -> Vec<Record> {
+        self.records().into_iter().filter(Record::open).collect()
+    }
+
+    fn prune(&self) {
+        let done: Vec<Record> = self.records().into_iter().filter(|r| !r.open()).collect();
+        for record in done.iter().rev().skip(KEEP) {
+            fs::remove_file(self.record_path(&record.id)).ok();
+        }
+    }
+
+    fn record_path(&self, id: &str) -> PathBuf {
+        self.dir.join(format!("{id}.record.json"))
+    }
+
+    fn snapshot_path(&self, id: &str) -> PathBuf {
+        self.dir.join(format!("{id}.snapshot.json"))
+    }
+
+    fn reserve_path(&self, id: &str) -> PathBuf {
+        self.dir.join(format!("{id}.reserve"))
+    }
+
+    fn store(&self, path: &Path, value: &impl Serialize) -> Result<()> {
+        let bytes = serde_json::to_vec(value).map_err(|e| self.failed(e))?;
+        write_durably(path, &bytes, 0o600).map_err(|e| self.failed(e))
+    }
+
+    fn load<T: DeserializeOwned>(&self, path: &Path) -> Result<T> {
+        let bytes = fs::read(path).map_err(|e| self.failed(e))?;
+        serde_json::from_slice(&bytes).map_err(|e| self.failed(e))
+    }
+
+    fn failed(&self, why: impl std::fmt::Display) -> Error {
+        Error::Journal { dir: self.dir.display().to_string(), why: why.to_string() }
+    }
+}
+
+/// Temporary file, fsync, rename, fsync of the folder: whole or not at all, also after a power cut.
+pub fn write_durably(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("file");
+    let temporary = dir.join(format!(".{name}.tmp"));
+    let written = (|| {
+        fs::remove_file(&temporary).ok();
+        let mut file = File::options().write(true).create_new(true).mode(mode).open(&temporary)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)?;
+        File::open(dir)?.sync_all()
+    })();
+    if written.is_err() {
+        fs::remove_file(&temporary).ok();
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn journal() -> (tempfile::TempDir, Journal) {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::new(dir.path());
+        (dir, journal)
+    }
+
+    fn record(id: &str) -> Record {
+        Record { id: id.into(), ..Record::new("state.yaml", Plan::default(), Value::Null) }
+    }
+
+    #[test]
+    fn a_change_is_open_until_it_is_finished() {
+        let (_dir, journal) = journal();
+        let mut record = record("1");
+        journal.begin(&record, &Snapshot::default()).unwrap();
+        assert_eq!(journal.unfinished().len(), 1);
+        assert!(journal.snapshot("1").is_ok());
+        journal.finish(&mut record, Outcome::committed()).unwrap();
+        assert!(journal.unfinished().is_empty());
+        assert_eq!(journal.records().len(), 1);
+        assert!(journal.snapshot("1").is_err(), "the snapshot holds secrets and goes with the end");
+    }
+
+    #[test]
+    fn half_a_record_is_none() {
+        let (dir, journal) = journal();
+        journal.begin(&record("1"), &Snapshot::default()).unwrap();
+        fs::write(dir.path().join("journal/2.record.json"), b"{\"id\":").unwrap();
+        assert_eq!(journal.records().len(), 1);
+    }
+
+    #[test]
+    fn only_the_newest_are_kept_and_open_ones_always() {
+        let (_dir, journal) = journal();
+        journal.begin(&record("000"), &Snapshot::default()).unwrap();
+        for n in 1..=60 {
+            let mut r = record(&format!("{n:03}"));
+            journal.begin(&r, &Snapshot::default()).unwrap();
+            journal.finish(&mut r, Outcome::committed()).unwrap();
+        }
+        let records = journal.records();
+        assert_eq!(records.first().map(|r| r.id.as_str()), Some("000"));
+        assert!(records.len() <= KEEP + 2, "{}", records.len());
+        assert_eq!(records.last().map(|r| r.id.as_str()), Some("060"));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_said_so() {
+        let journal = Journal::new(Path::new("/proc/none"));
+        let error = journal.begin(&record("1"), &Snapshot::default()).unwrap_err().to_string();
+        assert!(error.contains("nothing was changed"), "{error}");
+    }
+}

@@ -1,0 +1,162 @@
+//! NetworkManager's profile files, read as far as a snapshot needs them.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use linesman_core::facts::ProfileFact;
+use serde::{Deserialize, Serialize};
+
+/// Where profiles outlive a reboot.
+pub const ON_DISK: &str = "/etc/NetworkManager/system-connections";
+/// Where NetworkManager keeps the ones that do not.
+pub const IN_MEMORY: &str = "/run/NetworkManager/system-connections";
+
+/// One profile file, byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileFile {
+    pub path: PathBuf,
+    pub mode: u32,
+    pub content: String,
+}
+
+impl ProfileFile {
+    pub fn uuid(&self) -> Option<&str> {
+        self.get("connection", "uuid")
+    }
+
+    pub fn on_disk(&self) -> bool {
+        self.path.starts_with(ON_DISK)
+    }
+
+    pub fn interface(&self) -> Option<&str> {
+        self.get("connection", "interface-name")
+    }
+
+    /// The static addresses that the profile asks for.
+    pub fn addresses(&self) -> Vec<(IpAddr, u8)> {
+        self.content
+            .lines()
+            .filter_map(|l| l.trim().split_once('='))
+            .filter(|(key, _)| key.strip_prefix("address").is_some_and(|n| n.parse::<u32>().is_ok()))
+            .filter_map(|(_, value)| {
+                let (ip, prefix) = value.split([',', ' ', ';']).next()?.split_once('/')?;
+                Some((ip.parse().ok()?, prefix.parse().ok()?))
+            })
+            .collect()
+    }
+
+    fn get(&self, section: &str, key: &str) -> Option<&str> {
+        get(&self.content, section, key)
+    }
+
+    pub fn fact(&self, active_on: Option<String>) -> ProfileFact {
+        ProfileFact {
+            uuid: self.uuid().unwrap_or_default().to_string(),
+            id: self.get("connection", "id").unwrap_or_default().to_string(),
+            interface: self.interface().map(str::to_string),
+            kind: self.get("connection", "type").unwrap_or_default().to_string(),
+            autoconnect: !matches!(self.get("connection", "autoconnect"), Some("false" | "0" | "no")),
+            autoconnect_priority: self
+                .get("connection", "autoconnect-priority")
+                .and_then(|p| p.parse().ok())
+                .unwrap_or_default(),
+            on_disk: self.on_disk(),
+            active_on,
+            addresses: self.addresses().iter().map(|(ip, prefix)| format!("{ip}/{prefix}")).collect(),
+        }
+    }
+
+    /// Whether both describe the same profile. NetworkManager stamps the time of the last
+    /// activation into the file, which is no change.
+    pub fn same_profile(&self, other: &Self) -> bool {
+        self.path == other.path && self.lines().eq(other.lines())
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &str> {
+        self.content.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("timestamp="))
+    }
+}
+
+fn get<'a>(content: &'a str, section: &str, key: &str) -> Option<&'a str> {
+    let mut current = "";
+    for line in content.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
+            current = name;
+        } else if current == section
+            && let Some((k, v)) = line.split_once('=')
+            && k.trim() == key
+        {
+            return Some(v.trim());
+        }
+    }
+    None
+}
+
+/// All profiles that NetworkManager writes, on disk and in memory. A folder that is missing has none.
+pub fn read_all() -> std::io::Result<Vec<ProfileFile>> {
+    let mut profiles = Vec::new();
+    for dir in [ON_DISK, IN_MEMORY] {
+        read_dir(Path::new(dir), &mut profiles)?;
+    }
+    profiles.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(profiles)
+}
+
+fn read_dir(dir: &Path, into: &mut Vec<ProfileFile>) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let entries = match std::fs::read_dir(dir) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        other => other?,
+    };
+    for entry in entries {
+        let path = entry?.path();
+        let Ok(meta) = std::fs::metadata(&path) else { continue };
+        if !meta.is_file() || path.extension().is_none_or(|e| e != "nmconnection") {
+            continue;
+        }
+        // A profile that vanished between the listing and the reading is simply not there.
+        if let Ok(content) = std::fs::read_to_string(&path) {
+            into.push(ProfileFile { mode: meta.permissions().mode() & 0o777, path, content });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(content: &str) -> ProfileFile {
+        ProfileFile { path: format!("{ON_DISK}/a.nmconnection").into(), mode: 0o600, content: content.into() }
+    }
+
+    const BR0: &str = "[connection]\nid=br0\nuuid=u-1\ntype=bridge\ninterface-name=br0\ntimestamp=17\n\n[ipv4]\nmethod=manual\n";
+
+    #[test]
+    fn reads_the_facts_of_a_profile() {
+        let fact = file(BR0).fact(Some("br0".into()));
+        assert_eq!((fact.uuid.as_str(), fact.kind.as_str()), ("u-1", "bridge"));
+        assert_eq!(fact.interface.as_deref(), Some("br0"));
+        assert!(fact.autoconnect && fact.on_disk);
+        assert!(!file(&BR0.replace("timestamp=17", "autoconnect=false")).fact(None).autoconnect);
+    }
+
+    #[test]
+    fn the_time_of_the_last_activation_is_no_change() {
+        assert!(file(BR0).same_profile(&file(&BR0.replace("timestamp=17", "timestamp=99"))));
+        assert!(!file(BR0).same_profile(&file(&BR0.replace("manual", "auto"))));
+    }
+
+    #[test]
+    fn reads_the_static_addresses() {
+        let text = "[ipv4]\naddress1=10.9.0.2/24,10.9.0.1\n[ipv6]\naddress1=fd09::2/64\naddr-gen-mode=default\n";
+        let expected = vec![("10.9.0.2".parse().unwrap(), 24), ("fd09::2".parse().unwrap(), 64)];
+        assert_eq!(file(text).addresses(), expected);
+    }
+
+    #[test]
+    fn a_key_counts_only_in_its_own_section() {
+        assert_eq!(get("[a]\nx=1\n[b]\nx=2\n", "b", "x"), Some("2"));
+        assert_eq!(get("[a]\nx=1\n", "b", "x"), None);
+    }
+}

@@ -1,0 +1,36 @@
+//! One change at a time on a host.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use nix::fcntl::{Flock, FlockArg};
+
+use crate::{Error, Result};
+
+/// Held while this process changes the host; the kernel lets go of it when the process dies.
+#[derive(Debug)]
+pub struct HostLock(#[allow(dead_code)] Flock<File>);
+
+impl HostLock {
+    pub fn take(dir: &Path) -> Result<Self> {
+        let path = dir.join("transaction.lock");
+        let failed = |e: &dyn std::fmt::Display| Error::Journal { dir: dir.display().to_string(), why: e.to_string() };
+        std::fs::create_dir_all(dir).map_err(|e| failed(&e))?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(|e| failed(&e))?;
+        let mut holder = String::new();
+        file.read_to_string(&mut holder).ok();
+        let mut lock = Flock::lock(file, FlockArg::LockExclusiveNonblock)
+            .map_err(|_| Error::Busy { pid: holder.trim().to_string() })?;
+        lock.set_len(0).ok();
+        lock.rewind().ok();
+        write!(lock, "{}", std::process::id()).ok();
+        Ok(Self(lock))
+    }
+}

@@ -1,0 +1,293 @@
+//! NetworkManager over D-Bus: checkpoints, profiles, devices, DNS.
+//!
+//! nmstate makes the change; this is what the transaction must see and do itself, in few calls.
+
+mod dns;
+mod proxy;
+mod view;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use zbus::zvariant::{ObjectPath, OwnedObjectPath};
+
+pub use dns::GlobalDns;
+pub use view::{Active, Device, NmView, SavedProfile};
+
+use crate::{Error, Result};
+
+/// Older ones answer some of nmstate's calls with errors in the middle of a change.
+pub const OLDEST: (u32, u32) = (1, 40);
+/// From here on a checkpoint also covers the global DNS configuration.
+pub const DNS_IN_CHECKPOINT: (u32, u32) = (1, 47);
+
+const CALL: Duration = Duration::from_secs(25);
+
+/// NetworkManager's words for where addresses come from: `auto`, `manual`, `disabled`, …
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IpMethods {
+    pub v4: String,
+    pub v6: String,
+}
+
+/// A connection to NetworkManager. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Nm {
+    bus: zbus::Connection,
+    root: proxy::NetworkManagerProxy<'static>,
+    settings: proxy::SettingsProxy<'static>,
+}
+
+impl Nm {
+    pub async fn connect() -> Result<Self> {
+        let address = std::env::var("DBUS_SYSTEM_BUS_ADDRESS")
+            .unwrap_or_else(|_| "unix:path=/run/dbus/system_bus_socket".to_string());
+        let no_dbus = |why: String| Error::NoDbus { address: address.clone(), why };
+        let bus = tokio::time::timeout(CALL, zbus::Connection::system())
+            .await
+            .map_err(|_| no_dbus("no answer".into()))?
+            .map_err(|e| no_dbus(e.to_string()))?;
+        let missing = |e: zbus::Error| Error::NoNetworkManager { why: short(&e) };
+        let root = proxy::NetworkManagerProxy::builder(&bus)
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .build()
+            .await
+            .map_err(missing)?;
+        let settings = proxy::SettingsProxy::builder(&bus)
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .build()
+            .await
+            .map_err(missing)?;
+        let nm = Self { bus, root, settings };
+        nm.version().await?;
+        Ok(nm)
+    }
+
+    pub async fn version(&self) -> Result<String> {
+        let version = bounded(self.root.version()).await.map_err(|why| Error::NoNetworkManager { why })?;
+        Ok(version)
+    }
+
+    pub async fn has_ovs_plugin(&self) -> bool {
+        const OVS: u32 = 2;
+        // Without the property (it came with 1.6) nmstate finds out itself.
+        bounded(self.root.capabilities()).await.map_or(true, |all| all.contains(&OVS))
+    }
+
+    /// Open checkpoints, oldest first, whoever made them.
+    pub async fn checkpoints(&self) -> Result<Vec<String>> {
+        let paths = bounded(self.root.checkpoints())
+            .await
+            .map_err(|e| Error::call("asking NetworkManager for its checkpoints", e))?;
+        Ok(paths.into_iter().map(|p| p.to_string()).collect())
+    }
+
+    /// The next time a checkpoint is made, rolled back or destroyed.
+    pub async fn checkpoint_events(&self) -> Result<impl StreamExt<Item = ()> + Unpin + use<>> {
+        let properties = zbus::fdo::PropertiesProxy::builder(&self.bus)
+            .destination("org.freedesktop.NetworkManager")
+            .and_then(|b| b.path("/org/freedesktop/NetworkManager"))
+            .map_err(|e| Error::call("watching NetworkManager's checkpoints", e))?
+            .build()
+            .await
+            .map_err(|e| Error::call("watching NetworkManager's checkpoints", e))?;
+        let changes = properties
+            .receive_properties_changed()
+            .await
+            .map_err(|e| Error::call("watching NetworkManager's checkpoints", e))?;
+        Ok(changes
+            .filter_map(|signal| {
+                let ours = signal.args().is_ok_and(|a| a.changed_properties().contains_key("Checkpoints"));
+                std::future::ready(ours.then_some(()))
+            })
+            .boxed_local())
+    }
+
+    /// Every signal of NetworkManager, as "look again".
+    pub async fn events(&self) -> Result<impl StreamExt<Item = ()> + Unpin + use<>> {
+        let rule = zbus::MatchRule::builder()
+            .msg_type(zbus::message::Type::Signal)
+            .sender("org.freedesktop.NetworkManager")
+            .map_err(|e| Error::call("watching NetworkManager", e))?
+            .build();
+        let stream = zbus::MessageStream::for_match_rule(rule, &self.bus, Some(256))
+            .await
+            .map_err(|e| Error::call("watching NetworkManager", e))?;
+        Ok(stream.map(|_| ()))
+    }
+
+    /// Sets the dead man's switch: without another call NetworkManager goes back by itself after `seconds`.
+    pub async fn wind(&self, checkpoint: &str, seconds: u32) -> Result<()> {
+        let path = object(checkpoint)?;
+        bounded(self.root.checkpoint_adjust_rollback_timeout(&path, seconds))
+            .await
+            .map_err(|e| Error::call("winding the checkpoint's timer", e))
+    }
+
+    pub async fn commit(&self, checkpoint: &str) -> Result<()> {
+        let path = object(checkpoint)?;
+        bounded(self.root.checkpoint_destroy(&path)).await.map_err(|e| Error::call("committing the checkpoint", e))
+    }
+
+    /// Goes back; returns the devices that NetworkManager could not bring back, with its reason.
+    pub async fn rollback(&self, checkpoint: &str) -> Result<Vec<(String, &'static str)>> {
+        let path = object(checkpoint)?;
+        // A rollback of hundreds of devices answers only when all of them are on their way.
+        let call = tokio::time::timeout(Duration::from_secs(60), self.root.checkpoint_rollback(&path));
+        let result: HashMap<String, u32> = match call.await {
+            Ok(answer) => answer.map_err(|e| Error::call("rolling the checkpoint back", short(&e)))?,
+            Err(_) => return Err(Error::call("rolling the checkpoint back", "no answer within 60 s")),
+        };
+        Ok(result
+            .into_iter()
+            .filter_map(|(device, code)| match code {
+                0 => None,
+                1 => Some((device, "the device is gone")),
+                2 => Some((device, "the device is not managed any more")),
+                _ => Some((device, "NetworkManager could not bring it back")),
+            })
+            .collect())
+    }
+
+    pub async fn view(&self) -> Result<NmView> {
+        view::read(&self.bus).await
+    }
+
+    pub async fn global_dns(&self) -> Result<GlobalDns> {
+        let raw = bounded(self.root.global_dns_configuration())
+            .await
+            .map_err(|e| Error::call("reading NetworkManager's DNS configuration", e))?;
+        Ok(GlobalDns::from_bus(&raw))
+    }
+
+    pub async fn set_global_dns(&self, dns: &GlobalDns) -> Result<()> {
+        bounded(self.root.set_global_dns_configuration(dns.to_bus()))
+            .await
+            .map_err(|e| Error::call("restoring NetworkManager's DNS configuration", e))
+    }
+
+    pub async fn save_hostname(&self, name: &str) -> Result<()> {
+        bounded(self.settings.save_hostname(name)).await.map_err(|e| Error::call("restoring the hostname", e))
+    }
+
+    /// Reads the named files again; a file that is gone takes its profile with it.
+    pub async fn load_profiles(&self, files: &[&str]) -> Result<()> {
+        bounded(self.settings.load_connections(files))
+            .await
+            .map(|_| ())
+            .map_err(|e| Error::call("loading profiles", e))
+    }
+
+    pub async fn reload_profiles(&self) -> Result<()> {
+        bounded(self.settings.reload_connections())
+            .await
+            .map(|_| ())
+            .map_err(|e| Error::call("reloading profiles", e))
+    }
+
+    pub async fn delete_profile(&self, uuid: &str) -> Result<()> {
+        let Ok(path) = bounded(self.settings.get_connection_by_uuid(uuid)).await else { return Ok(()) };
+        let profile = self.connection(path).await?;
+        bounded(profile.delete()).await.map_err(|e| Error::call("deleting a profile that the change had made", e))
+    }
+
+    pub async fn activate(&self, uuid: &str, device: Option<&str>) -> Result<()> {
+        let profile = bounded(self.settings.get_connection_by_uuid(uuid))
+            .await
+            .map_err(|e| Error::call("finding a profile to activate again", e))?;
+        let none = ObjectPath::from_static_str_unchecked("/");
+        let device = device.map(object).transpose()?.unwrap_or_else(|| none.clone());
+        bounded(self.root.activate_connection(&profile, &device, &none))
+            .await
+            .map(|_| ())
+            .map_err(|e| Error::call("activating a profile again", e))
+    }
+
+    pub async fn deactivate(&self, active: &str) -> Result<()> {
+        let path = object(active)?;
+        bounded(self.root.deactivate_connection(&path))
+            .await
+            .map_err(|e| Error::call("deactivating a connection that the change had made", e))
+    }
+
+    /// What the profile that a device runs on says about addresses.
+    pub async fn ip_methods(&self, device: &str) -> Result<IpMethods> {
+        let device = self.device(device).await?;
+        let (settings, _) = bounded(device.get_applied_connection(0))
+            .await
+            .map_err(|e| Error::call("reading the profile that a device runs on", e))?;
+        let method = |section: &str| {
+            let value = settings.get(section).and_then(|s| s.get("method"));
+            value.and_then(|v| <&str>::try_from(v).ok()).unwrap_or_default().to_string()
+        };
+        Ok(IpMethods { v4: method("ipv4"), v6: method("ipv6") })
+    }
+
+    async fn device(&self, path: &str) -> Result<proxy::DeviceProxy<'_>> {
+        proxy::DeviceProxy::builder(&self.bus)
+            .path(path.to_string())
+            .map_err(|e| Error::call("opening a device", e))?
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .build()
+            .await
+            .map_err(|e| Error::call("opening a device", e))
+    }
+
+    pub async fn delete_device(&self, path: &str) -> Result<()> {
+        let device = self.device(path).await?;
+        bounded(device.delete()).await.map_err(|e| Error::call("deleting a device that the change had made", e))
+    }
+
+    async fn connection(&self, path: OwnedObjectPath) -> Result<proxy::ConnectionProxy<'_>> {
+        proxy::ConnectionProxy::builder(&self.bus)
+            .path(path)
+            .map_err(|e| Error::call("opening a profile", e))?
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .build()
+            .await
+            .map_err(|e| Error::call("opening a profile", e))
+    }
+}
+
+/// Whether a version such as `1.42.4` is at least `(major, minor)`. Unreadable versions are.
+pub fn at_least(version: &str, (major, minor): (u32, u32)) -> bool {
+    let mut numbers = version.split(['.', '-']).map(|n| n.parse::<u32>().ok());
+    match (numbers.next().flatten(), numbers.next().flatten()) {
+        (Some(a), Some(b)) => (a, b) >= (major, minor),
+        _ => true,
+    }
+}
+
+async fn bounded<T>(call: impl Future<Output = zbus::Result<T>>) -> Result<T, String> {
+    match tokio::time::timeout(CALL, call).await {
+        Ok(answer) => answer.map_err(|e| short(&e)),
+        Err(_) => Err(format!("no answer within {} s", CALL.as_secs())),
+    }
+}
+
+fn object(path: &str) -> Result<ObjectPath<'_>> {
+    ObjectPath::try_from(path).map_err(|_| Error::call("reading a D-Bus path", format!("`{path}` is none")))
+}
+
+/// zbus prefixes errors with the name of the D-Bus error; people want its text.
+fn short(error: &zbus::Error) -> String {
+    match error {
+        zbus::Error::MethodError(name, text, _) => text.clone().unwrap_or_else(|| name.to_string()),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        assert!(at_least("1.42.4", (1, 40)));
+        assert!(!at_least("1.9.0", (1, 40)));
+        assert!(at_least("2.0", (1, 40)));
+        assert!(!at_least("1.46.0", DNS_IN_CHECKPOINT));
+        assert!(at_least("1.58.1-rc1", DNS_IN_CHECKPOINT));
+    }
+}

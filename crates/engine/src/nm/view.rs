@@ -1,0 +1,165 @@
+//! Devices, active connections and profiles in one call.
+//!
+//! NetworkManager exports an ObjectManager: a hundred interfaces cost one round trip instead of hundreds.
+
+use std::collections::HashMap;
+
+use zbus::zvariant::{OwnedObjectPath, OwnedValue};
+
+use crate::{Error, Result};
+
+#[derive(Clone, Debug, Default)]
+pub struct NmView {
+    pub devices: Vec<Device>,
+    pub active: Vec<Active>,
+    pub profiles: Vec<SavedProfile>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Device {
+    pub path: String,
+    pub interface: String,
+    pub kind: u32,
+    pub managed: bool,
+    pub state: u32,
+    pub real: bool,
+    /// Whether nothing but NetworkManager's own software made it, so that it can be deleted.
+    pub software: bool,
+    pub active: Option<String>,
+}
+
+impl Device {
+    const UNMANAGED: u32 = 10;
+    const ACTIVATED: u32 = 100;
+
+    pub fn unmanaged(&self) -> bool {
+        !self.managed || self.state == Self::UNMANAGED
+    }
+
+    pub fn activated(&self) -> bool {
+        self.state == Self::ACTIVATED
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Active {
+    pub path: String,
+    pub uuid: String,
+    pub id: String,
+    pub kind: String,
+    pub devices: Vec<String>,
+    /// The state is on its way to activated or there.
+    pub up: bool,
+    /// NetworkManager made the profile up to describe what somebody else configured.
+    pub external: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct SavedProfile {
+    pub path: String,
+    pub filename: String,
+    pub unsaved: bool,
+}
+
+impl NmView {
+    pub fn device(&self, path: &str) -> Option<&Device> {
+        self.devices.iter().find(|d| d.path == path)
+    }
+
+    /// The interface on which the profile is active. Profiles that NetworkManager made up for what it
+    /// found (a userspace bridge's port shows up a second time as a tun device) do not count.
+    pub fn active_on(&self, uuid: &str) -> Option<String> {
+        let active = self.active.iter().find(|a| a.uuid == uuid && a.up && !a.external)?;
+        active.devices.iter().find_map(|d| self.device(d)).map(|d| d.interface.clone())
+    }
+}
+
+type Properties = HashMap<String, OwnedValue>;
+type Objects = HashMap<OwnedObjectPath, HashMap<String, Properties>>;
+
+pub(super) async fn read(bus: &zbus::Connection) -> Result<NmView> {
+    let failed = |e: &dyn std::fmt::Display| Error::call("asking NetworkManager for its objects", e);
+    let call = bus.call_method(
+        Some("org.freedesktop.NetworkManager"),
+        "/org/freedesktop",
+        Some("org.freedesktop.DBus.ObjectManager"),
+        "GetManagedObjects",
+        &(),
+    );
+    let reply = tokio::time::timeout(super::CALL, call).await.map_err(|e| failed(&e))?.map_err(|e| failed(&super::short(&e)))?;
+    let objects: Objects = reply.body().deserialize().map_err(|e| failed(&e))?;
+    Ok(decode(&objects))
+}
+
+fn decode(objects: &Objects) -> NmView {
+    let mut view = NmView::default();
+    for (path, interfaces) in objects {
+        if let Some(p) = interfaces.get("org.freedesktop.NetworkManager.Device") {
+            view.devices.push(device(path.as_str(), p));
+        } else if let Some(p) = interfaces.get("org.freedesktop.NetworkManager.Connection.Active") {
+            view.active.push(active(path.as_str(), p));
+        } else if let Some(p) = interfaces.get("org.freedesktop.NetworkManager.Settings.Connection") {
+            view.profiles.push(SavedProfile {
+                path: path.to_string(),
+                filename: text(p, "Filename"),
+                unsaved: flag(p, "Unsaved"),
+            });
+        }
+    }
+    view.devices.sort_by(|a, b| a.interface.cmp(&b.interface).then(a.kind.cmp(&b.kind)));
+    view.active.sort_by(|a, b| a.id.cmp(&b.id));
+    view
+}
+
+fn device(path: &str, p: &Properties) -> Device {
+    const IS_SOFTWARE: u32 = 0x4;
+    Device {
+        path: path.to_string(),
+        interface: text(p, "Interface"),
+        kind: number(p, "DeviceType"),
+        managed: flag(p, "Managed"),
+        state: number(p, "State"),
+        real: flag(p, "Real"),
+        software: number(p, "Capabilities") & IS_SOFTWARE != 0,
+        active: Some(object(p, "ActiveConnection")).filter(|a| a != "/"),
+    }
+}
+
+fn active(path: &str, p: &Properties) -> Active {
+    const EXTERNAL: u32 = 0x80;
+    Active {
+        path: path.to_string(),
+        uuid: text(p, "Uuid"),
+        id: text(p, "Id"),
+        kind: text(p, "Type"),
+        devices: p
+            .get("Devices")
+            .and_then(|v| v.try_clone().ok())
+            .and_then(|v| Vec::<OwnedObjectPath>::try_from(v).ok())
+            .unwrap_or_default()
+            .into_iter()
+            .map(|d| d.to_string())
+            .collect(),
+        up: matches!(number(p, "State"), 1 | 2),
+        external: number(p, "StateFlags") & EXTERNAL != 0,
+    }
+}
+
+fn text(p: &Properties, key: &str) -> String {
+    p.get(key).and_then(|v| <&str>::try_from(v).ok()).unwrap_or_default().to_string()
+}
+
+fn object(p: &Properties, key: &str) -> String {
+    p.get(key)
+        .and_then(|v| v.try_clone().ok())
+        .and_then(|v| OwnedObjectPath::try_from(v).ok())
+        .map_or_else(|| "/".to_string(), |o| o.to_string())
+}
+
+fn number(p: &Properties, key: &str) -> u32 {
+    p.get(key).and_then(|v| u32::try_from(v).ok()).unwrap_or_default()
+}
+
+fn flag(p: &Properties, key: &str) -> bool {
+    p.get(key).and_then(|v| bool::try_from(v).ok()).unwrap_or_default()
+}

@@ -1,0 +1,56 @@
+//! What this host looks like: the state in nmstate's words, and the facts that plan needs beside it.
+
+mod methods;
+
+use linesman_core::facts::{Facts, ProfileFact};
+use nmstate::NetworkState;
+use serde_json::Value;
+
+use crate::keyfile::{self, ProfileFile};
+use crate::nm::{Nm, NmView};
+use crate::{Error, Result, ovs};
+
+/// The whole state, secrets included: it is compared, never shown as it is.
+pub async fn retrieve(nm: &Nm) -> Result<Value> {
+    let mut state = retrieve_with(|s| {
+        s.set_include_secrets(true);
+    })
+    .await?;
+    methods::correct(&mut state, nm).await;
+    Ok(state)
+}
+
+/// The state as `configure` asks for it.
+///
+/// nmstate's blocking calls start a runtime of their own and panic inside another one, and its async
+/// ones cannot leave their thread: a thread of its own is the one place where it is at ease.
+pub async fn retrieve_with(configure: impl FnOnce(&mut NetworkState) + Send + 'static) -> Result<Value> {
+    let read = move || -> Result<Value, String> {
+        let mut state = NetworkState::new();
+        configure(&mut state);
+        state.retrieve().map_err(|e| e.to_string())?;
+        serde_json::to_value(&state).map_err(|e| e.to_string())
+    };
+    tokio::task::spawn_blocking(read).await.map_err(|e| Error::Observe(e.to_string()))?.map_err(Error::Observe)
+}
+
+/// What the plan must know about profiles and daemons.
+pub async fn facts(nm: &Nm, view: &NmView, profiles: &[ProfileFile]) -> Result<Facts> {
+    let version = nm.version().await?;
+    Ok(Facts {
+        protect: None,
+        profiles: profile_facts(view, profiles),
+        unmanaged: view.devices.iter().filter(|d| d.unmanaged()).map(|d| d.interface.clone()).collect(),
+        ovs_running: ovs::running().await,
+        nm_version: Some(version),
+    })
+}
+
+pub fn profile_facts(view: &NmView, profiles: &[ProfileFile]) -> Vec<ProfileFact> {
+    profiles.iter().map(|p| p.fact(p.uuid().and_then(|u| view.active_on(u)))).collect()
+}
+
+/// Profiles as they are on disk and in memory now.
+pub fn profiles() -> Result<Vec<ProfileFile>> {
+    keyfile::read_all().map_err(|e| Error::Observe(format!("reading NetworkManager's profiles: {e}")))
+}

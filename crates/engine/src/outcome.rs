@@ -1,0 +1,104 @@
+//! How a change ended. The only source of what a user, a script or a cluster is told.
+
+use linesman_core::compare::Difference;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Category;
+use crate::probe::Report;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The state held already; nothing was touched.
+    Unchanged,
+    Committed,
+    /// Applied and verified; goes back by itself unless it is confirmed.
+    Pending,
+    /// The former state is back, and was seen to be.
+    RolledBack,
+    /// The way back was gone, and something of it is missing.
+    Incomplete,
+    /// Ended before anything was touched.
+    Abandoned,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    pub verdict: Verdict,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<Category>,
+    /// Where it failed: a step of the transaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// Why, in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What did not hold after the change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Difference>,
+    /// What is not as before after going back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remaining: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    #[serde(default)]
+    pub probes: ProbeReports,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<String>,
+    #[serde(default)]
+    pub ended: String,
+    /// From the checkpoint to its end.
+    #[serde(default)]
+    pub milliseconds: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub worker_peak_kib: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProbeReports {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Report>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Report>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after_rollback: Vec<Report>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+impl Outcome {
+    pub fn new(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            category: None,
+            step: None,
+            reason: None,
+            differences: Vec::new(),
+            remaining: Vec::new(),
+            notes: Vec::new(),
+            probes: ProbeReports::default(),
+            checkpoint: None,
+            ended: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
+            milliseconds: 0,
+            worker_peak_kib: 0,
+        }
+    }
+
+    pub fn unchanged() -> Self {
+        Self::new(Verdict::Unchanged)
+    }
+
+    pub fn committed() -> Self {
+        Self::new(Verdict::Committed)
+    }
+
+    pub fn abandoned(reason: impl Into<String>) -> Self {
+        Self { reason: Some(reason.into()), ..Self::new(Verdict::Abandoned) }
+    }
+
+    pub fn succeeded(&self) -> bool {
+        matches!(self.verdict, Verdict::Unchanged | Verdict::Committed | Verdict::Pending)
+    }
+}

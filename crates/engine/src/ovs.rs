@@ -1,0 +1,48 @@
+//! Keys in Open vSwitch's database that NetworkManager neither knows nor keeps.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::ovsdb::{self, KeyPath, OvsKeys, Ovsdb, Scope};
+
+/// Where nmstate, and everybody else, expects it.
+pub const SOCKET: &str = "/run/openvswitch/db.sock";
+
+const LIMIT: Duration = Duration::from_secs(5);
+
+pub async fn running() -> bool {
+    Path::new(SOCKET).exists() && Ovsdb::connect_within(SOCKET, Duration::from_secs(2)).await.is_ok()
+}
+
+pub async fn read_keys() -> Result<OvsKeys, ovsdb::Error> {
+    let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
+    OvsKeys::read(&mut db).await
+}
+
+/// Brings the keys of the touched rows, and the global ones, back to the snapshot's.
+pub async fn restore(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<(), ovsdb::Error> {
+    let scope = Scope { names: touched.clone(), global: true };
+    let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
+    let now = OvsKeys::read(&mut db).await?;
+    let ops = ovsdb::restore_plan(before, &now, &scope);
+    if !ops.is_empty() {
+        db.apply(&ops).await?;
+    }
+    Ok(())
+}
+
+/// After a change: foreign keys on rows that were made anew come along.
+pub async fn carry(
+    before: &OvsKeys,
+    touched: &BTreeSet<String>,
+    declared: &BTreeSet<KeyPath>,
+) -> Result<(), ovsdb::Error> {
+    let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
+    let now = OvsKeys::read(&mut db).await?;
+    let ops = ovsdb::carry_plan(before, &now, touched, declared);
+    if !ops.is_empty() {
+        db.apply(&ops).await?;
+    }
+    Ok(())
+}

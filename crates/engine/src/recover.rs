@@ -1,0 +1,174 @@
+//! Finishing what an earlier process began: after a kill, a crash, a power cut.
+
+use linesman_core::verify::verify;
+
+use crate::error::Category;
+use crate::journal::{Journal, Phase, Record, boot_id};
+use crate::nm::Nm;
+use crate::outcome::{Outcome, Verdict};
+use crate::transaction::Decision;
+use crate::{Error, Result, failpoint, observe, restore};
+
+/// What is wanted of an unfinished change. Pure.
+#[derive(Debug, PartialEq, Eq)]
+enum Want {
+    /// Nothing was touched: just say so.
+    Abandon,
+    /// The new state, if it is there; else the old one.
+    NewIfHolds,
+    Old { reason: String },
+    /// Somebody may still confirm it.
+    Leave,
+}
+
+fn want(record: &Record, boot: &str, open_checkpoints: &[String]) -> Want {
+    match &record.phase {
+        Phase::Prepared => Want::Abandon,
+        Phase::Applying => Want::Old { reason: "interrupted in mid-change".to_string() },
+        Phase::RollingBack { reason } => Want::Old { reason: reason.clone() },
+        Phase::Committing => Want::NewIfHolds,
+        Phase::Pending { checkpoint, .. } if record.boot == boot && open_checkpoints.contains(checkpoint) => Want::Leave,
+        Phase::Pending { .. } => Want::Old { reason: "not confirmed".to_string() },
+        Phase::Done => Want::Leave,
+    }
+}
+
+/// Before a new change begins: earlier ones come to their end. Call with the host's lock held.
+pub async fn finish_earlier(journal: &Journal) -> Result<()> {
+    for record in journal.unfinished() {
+        let id = record.id.clone();
+        match finish(journal, record).await? {
+            Some(outcome) if outcome.verdict == Verdict::Incomplete => {
+                log::warn!("earlier change {id}: {}", outcome.remaining.join("; "));
+            }
+            Some(_) => {}
+            None => {
+                let checkpoint = match journal.records().into_iter().find(|r| r.id == id).map(|r| r.phase) {
+                    Some(Phase::Pending { checkpoint, .. }) => checkpoint,
+                    _ => continue,
+                };
+                return Err(Error::Unconfirmed { checkpoint });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Finishes one; None if it may still be confirmed.
+pub async fn finish(journal: &Journal, mut record: Record) -> Result<Option<Outcome>> {
+    let open = match &record.phase {
+        Phase::Prepared => Vec::new(),
+        _ => match restore::networkmanager_within(std::time::Duration::from_secs(30)).await {
+            Some(nm) => nm.checkpoints().await.unwrap_or_default(),
+            None => Vec::new(),
+        },
+    };
+    failpoint::reach("recovering").await;
+    match want(&record, &boot_id(), &open) {
+        Want::Leave => Ok(None),
+        Want::Abandon => {
+            let outcome = Outcome {
+                category: Some(Category::Transient),
+                ..Outcome::abandoned("interrupted before anything was changed")
+            };
+            journal.finish(&mut record, outcome.clone())?;
+            Ok(Some(outcome))
+        }
+        Want::NewIfHolds => forward(journal, record, &open).await.map(Some),
+        Want::Old { reason } => back(journal, record, reason, &open).await.map(Some),
+    }
+}
+
+/// A pending change whose owner is gone.
+pub(crate) async fn finish_pending(journal: &Journal, record: Record, decision: Decision) -> Result<Outcome> {
+    let open = Nm::connect().await?.checkpoints().await?;
+    match decision {
+        Decision::Commit => forward(journal, record, &open).await,
+        Decision::Rollback => back(journal, record, "rolled back as asked".to_string(), &open).await,
+    }
+}
+
+async fn forward(journal: &Journal, mut record: Record, open: &[String]) -> Result<Outcome> {
+    let snapshot = journal.snapshot(&record.id)?;
+    let nm = Nm::connect().await?;
+    let now = observe::retrieve(&nm).await;
+    let holds = now.is_ok_and(|now| verify(&record.desired, &snapshot.state, &now).is_empty());
+    if !holds {
+        return back(journal, record, "interrupted while it was committed".to_string(), open).await;
+    }
+    if let Some(checkpoint) = record.checkpoint.as_ref().filter(|c| open.contains(c)) {
+        nm.commit(checkpoint).await?;
+    }
+    let outcome = Outcome { notes: vec!["finished after an interruption".to_string()], ..Outcome::committed() };
+    journal.finish(&mut record, outcome.clone())?;
+    Ok(outcome)
+}
+
+async fn back(journal: &Journal, mut record: Record, reason: String, open: &[String]) -> Result<Outcome> {
+    let snapshot = journal.snapshot(&record.id)?;
+    record.phase = Phase::RollingBack { reason: reason.clone() };
+    journal.update(&record).ok();
+    // The name is good only within one life of NetworkManager; with the host's lock held and the
+    // change unfinished, a single open checkpoint can only be its.
+    let checkpoint = record.checkpoint.clone().filter(|c| open.contains(c)).or_else(|| match open {
+        [only] if record.checkpoint.is_none() => Some(only.clone()),
+        _ => None,
+    });
+    let restored = restore::restore(&snapshot, &record.plan, checkpoint.as_deref()).await;
+    let verdict = if restored.remaining.is_empty() { Verdict::RolledBack } else { Verdict::Incomplete };
+    let category = if verdict == Verdict::RolledBack { Category::RolledBack } else { Category::Incomplete };
+    let outcome = Outcome {
+        category: Some(category),
+        step: Some("interrupted".to_string()),
+        reason: Some(reason),
+        remaining: restored.remaining,
+        ..Outcome::new(verdict)
+    };
+    if !restored.unfinished {
+        journal.finish(&mut record, outcome.clone())?;
+    }
+    Ok(outcome)
+}
+
+/// Before NetworkManager starts at boot: the former profiles are put in place, so that the host comes
+/// up in its former state at once. The rest is finished when NetworkManager runs.
+pub fn before_networkmanager(journal: &Journal) -> Result<usize> {
+    let mut restored = 0;
+    for mut record in journal.unfinished() {
+        if !matches!(want(&record, &boot_id(), &[]), Want::Old { .. }) {
+            continue;
+        }
+        let snapshot = journal.snapshot(&record.id)?;
+        restore::offline(&snapshot, &record.plan).map_err(|e| Error::call("writing profiles back", e))?;
+        if let Want::Old { reason } = want(&record, &boot_id(), &[]) {
+            record.phase = Phase::RollingBack { reason };
+            journal.update(&record)?;
+        }
+        restored += 1;
+    }
+    Ok(restored)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linesman_core::plan::Plan;
+
+    fn record(phase: Phase) -> Record {
+        Record { phase, boot: "this".into(), ..Record::new("f", Plan::default(), serde_json::Value::Null) }
+    }
+
+    #[test]
+    fn what_recovery_wants_follows_from_the_phase() {
+        let old = |r: &str| Want::Old { reason: r.to_string() };
+        let pending = Phase::Pending { until: String::new(), checkpoint: "/c/1".into() };
+        let open = ["/c/1".to_string()];
+        assert_eq!(want(&record(Phase::Prepared), "this", &[]), Want::Abandon);
+        assert_eq!(want(&record(Phase::Applying), "this", &[]), old("interrupted in mid-change"));
+        assert_eq!(want(&record(Phase::Committing), "this", &[]), Want::NewIfHolds);
+        assert_eq!(want(&record(Phase::RollingBack { reason: "x".into() }), "this", &[]), old("x"));
+        assert_eq!(want(&record(pending.clone()), "this", &open), Want::Leave);
+        assert_eq!(want(&record(pending.clone()), "this", &[]), old("not confirmed"));
+        assert_eq!(want(&record(pending), "other", &open), old("not confirmed"));
+    }
+}

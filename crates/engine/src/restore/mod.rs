@@ -1,0 +1,224 @@
+//! The way back. Whatever died in between, the former state is restored, looked at, and said so.
+
+mod profiles;
+mod target;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use linesman_core::compare::{Difference, differences};
+use linesman_core::plan::Plan;
+
+use crate::nm::{Nm, NmView};
+use crate::snapshot::{Hostname, Snapshot};
+use crate::verify::{self, Verdict};
+use crate::watch::Watch;
+use crate::netlink::Netlink;
+use crate::{Result, failpoint, keyfile, observe, ovs};
+
+/// How long a NetworkManager that died is waited for.
+const RETURN: Duration = Duration::from_secs(30);
+/// How long what NetworkManager restored may take to be there, before it is helped along.
+const FIRST_LOOK: Duration = Duration::from_secs(6);
+const LAST_LOOK: Duration = Duration::from_secs(20);
+
+/// What is left to wish for after going back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// What is not as before; empty: all of it is.
+    pub remaining: Vec<String>,
+    /// NetworkManager did not come back: files are restored, the rest waits for the next start.
+    pub unfinished: bool,
+}
+
+/// Puts the former profiles in place before NetworkManager starts, so that it boots into the former state.
+pub fn offline(snapshot: &Snapshot, plan: &Plan) -> std::io::Result<()> {
+    profiles::repair(&snapshot.profiles, &keyfile::read_all()?, &plan.touched).write_files()?;
+    snapshot.hostname.restore_file()
+}
+
+pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>) -> Restored {
+    let Some(nm) = networkmanager_within(RETURN).await else {
+        let why = offline(snapshot, plan).err().map(|e| format!("profiles could not be written back: {e}"));
+        let gone = "NetworkManager did not come back; `linesman recover` finishes once it runs".to_string();
+        return Restored { remaining: why.into_iter().chain([gone]).collect(), unfinished: true };
+    };
+    let watch = Watch::start(Some(&nm)).await;
+    let mut remaining = Vec::new();
+    if let Some(checkpoint) = checkpoint
+        && nm.checkpoints().await.is_ok_and(|open| open.iter().any(|c| c == checkpoint))
+    {
+        // What a device misses is seen below, where it can still be mended.
+        nm.rollback(checkpoint).await.ok();
+    }
+    failpoint::reach("checkpoint-rolled-back").await;
+    let rewritten = restore_profiles(&nm, snapshot, plan).await.unwrap_or_else(|e| {
+        remaining.push(format!("profiles: {e}"));
+        BTreeSet::new()
+    });
+    if !rewritten.is_empty() {
+        reactivate(&nm, snapshot, &rewritten).await;
+    }
+    remove_created(&nm, snapshot, plan).await;
+    restore_dns(&nm, snapshot).await;
+    snapshot.hostname.restore(&nm).await;
+    let goal = target::target(snapshot, plan);
+    let judge = |now: &serde_json::Value| differences(&goal, now);
+    let mut verdict = verify::settle(&nm, &watch, FIRST_LOOK, judge).await;
+    if let Verdict::Differs(differing) = &verdict {
+        let interfaces = interfaces_of(differing, plan);
+        reactivate(&nm, snapshot, &interfaces).await;
+        remove_created(&nm, snapshot, plan).await;
+        verdict = verify::settle(&nm, &watch, LAST_LOOK, judge).await;
+    }
+    match verdict {
+        Verdict::Holds => {}
+        Verdict::Differs(differing) => remaining.extend(differing.iter().map(ToString::to_string)),
+        Verdict::Blind(why) => remaining.push(why),
+    }
+    remaining.extend(restore_ovs_keys(snapshot, plan).await);
+    remaining.extend(restore_foreign(snapshot).await);
+    Restored { remaining, unfinished: false }
+}
+
+pub(crate) async fn networkmanager_within(limit: Duration) -> Option<Nm> {
+    let end = std::time::Instant::now() + limit;
+    loop {
+        if let Ok(nm) = Nm::connect().await {
+            return Some(nm);
+        }
+        if std::time::Instant::now() > end {
+            return None;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+/// Returns the interfaces whose profile had to be put back by hand: they run on the wrong one still.
+async fn restore_profiles(nm: &Nm, snapshot: &Snapshot, plan: &Plan) -> Result<BTreeSet<String>> {
+    let now = observe::profiles()?;
+    let repair = profiles::repair(&snapshot.profiles, &now, &plan.touched);
+    if repair.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    // Asked first: NetworkManager takes the device down with the profile; a file alone would linger.
+    for uuid in repair.remove.iter().filter_map(|p| p.uuid()) {
+        nm.delete_profile(uuid).await.ok();
+    }
+    repair.write_files().map_err(|e| crate::Error::call("writing profiles back", e))?;
+    let paths: Vec<&str> = repair.write.iter().filter_map(|p| p.path.to_str()).collect();
+    if !paths.is_empty() {
+        nm.load_profiles(&paths).await?;
+    }
+    if !repair.remove.is_empty() {
+        nm.reload_profiles().await?;
+    }
+    Ok(repair.write.iter().chain(&repair.remove).filter_map(|p| p.interface()).map(str::to_string).collect())
+}
+
+/// Activates the former profiles of these interfaces again, controllers before their ports.
+async fn reactivate(nm: &Nm, snapshot: &Snapshot, interfaces: &BTreeSet<String>) {
+    let mut profiles: Vec<_> = snapshot.active.iter().filter(|a| interfaces.contains(&a.interface)).collect();
+    profiles.sort_by_key(|a| match a.kind.as_str() {
+        "ovs-bridge" => 0,
+        "ovs-port" => 1,
+        "ovs-interface" | "bridge" | "bond" | "vrf" => 2,
+        _ => 3,
+    });
+    for profile in profiles {
+        if let Err(e) = nm.activate(&profile.uuid, None).await {
+            log::warn!("{}: {e}", profile.interface);
+        }
+    }
+}
+
+async fn remove_created(nm: &Nm, snapshot: &Snapshot, plan: &Plan) {
+    let existed = |name: &str| {
+        let interfaces = snapshot.state["interfaces"].as_array();
+        interfaces.is_some_and(|list| list.iter().any(|i| i["name"] == name))
+    };
+    let Ok(NmView { devices, .. }) = nm.view().await else { return };
+    for device in devices.iter().filter(|d| d.real && plan.created.contains(&d.interface) && !existed(&d.interface)) {
+        nm.delete_device(&device.path).await.ok();
+    }
+    let Ok(netlink) = Netlink::open() else { return };
+    let Ok(links) = netlink.links().await else { return };
+    for link in links.iter().filter(|l| plan.created.contains(&l.name) && !existed(&l.name)) {
+        netlink.delete_link(&link.name).await.ok();
+    }
+}
+
+async fn restore_dns(nm: &Nm, snapshot: &Snapshot) {
+    if nm.global_dns().await.is_ok_and(|now| now != snapshot.dns)
+        && let Err(e) = nm.set_global_dns(&snapshot.dns).await
+    {
+        log::warn!("{e}");
+    }
+}
+
+async fn restore_ovs_keys(snapshot: &Snapshot, plan: &Plan) -> Option<String> {
+    let keys = snapshot.ovs.as_ref()?;
+    let mut last = String::new();
+    for _ in 0..20 {
+        match ovs::restore(keys, &plan.touched).await {
+            Ok(()) => return None,
+            Err(e) => last = e.to_string(),
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    Some(format!("keys in the Open vSwitch database: {last}"))
+}
+
+async fn restore_foreign(snapshot: &Snapshot) -> Vec<String> {
+    if snapshot.foreign.is_empty() {
+        return Vec::new();
+    }
+    let netlink = match Netlink::open() {
+        Ok(netlink) => netlink,
+        Err(e) => return vec![e.to_string()],
+    };
+    let mut missing = Vec::new();
+    for address in &snapshot.foreign {
+        if let Err(e) = netlink.restore_address(address).await {
+            missing.push(format!("address {}/{} on {}: {e}", address.ip, address.prefix, address.interface));
+        }
+    }
+    missing
+}
+
+fn interfaces_of(differing: &[Difference], plan: &Plan) -> BTreeSet<String> {
+    let text: Vec<String> = differing.iter().map(|d| d.path.to_string()).collect();
+    // Routes, DNS and the like have no interface in their path: then all that was touched is.
+    if text.iter().any(|t| !t.starts_with("interfaces[")) {
+        return plan.touched.clone();
+    }
+    plan.touched.iter().filter(|n| text.iter().any(|t| t.starts_with(&format!("interfaces[{n}]")))).cloned().collect()
+}
+
+impl Hostname {
+    async fn restore(&self, nm: &Nm) {
+        let now = Self::read();
+        if now.fixed != self.fixed {
+            if nm.save_hostname(self.fixed.as_deref().unwrap_or_default()).await.is_err() {
+                self.restore_file().ok();
+            }
+        }
+        if now.running != self.running {
+            nix::unistd::sethostname(&self.running).ok();
+        }
+    }
+
+    fn restore_file(&self) -> std::io::Result<()> {
+        if Self::read().fixed == self.fixed {
+            return Ok(());
+        }
+        match &self.fixed {
+            Some(name) => crate::journal::write_durably(
+                std::path::Path::new("/etc/hostname"),
+                format!("{name}\n").as_bytes(),
+                0o644,
+            ),
+            None => std::fs::remove_file("/etc/hostname"),
+        }
+    }
+}

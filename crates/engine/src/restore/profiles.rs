@@ -1,0 +1,80 @@
+//! Which profile files must be written or removed to be back at the snapshot. Pure, but for `write`.
+
+use std::collections::BTreeSet;
+
+use crate::journal::write_durably;
+use crate::keyfile::ProfileFile;
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Repair {
+    pub write: Vec<ProfileFile>,
+    pub remove: Vec<ProfileFile>,
+}
+
+/// Profiles of interfaces that the change did not touch are somebody else's business.
+pub fn repair(before: &[ProfileFile], now: &[ProfileFile], touched: &BTreeSet<String>) -> Repair {
+    let ours = |p: &ProfileFile| p.interface().is_none_or(|i| touched.contains(i));
+    let write = before
+        .iter()
+        .filter(|p| ours(p) && !now.iter().any(|n| n.same_profile(p)))
+        .cloned()
+        .collect();
+    let remove = now
+        .iter()
+        .filter(|n| ours(n) && n.interface().is_some() && !before.iter().any(|p| p.path == n.path))
+        .cloned()
+        .collect();
+    Repair { write, remove }
+}
+
+impl Repair {
+    pub fn is_empty(&self) -> bool {
+        self.write.is_empty() && self.remove.is_empty()
+    }
+
+    /// With or without a running NetworkManager: at boot this alone brings the former state back.
+    pub fn write_files(&self) -> std::io::Result<()> {
+        for profile in &self.remove {
+            match std::fs::remove_file(&profile.path) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e),
+                _ => {}
+            }
+        }
+        for profile in &self.write {
+            if let Some(dir) = profile.path.parent() {
+                std::fs::create_dir_all(dir)?;
+            }
+            write_durably(&profile.path, profile.content.as_bytes(), profile.mode)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile(interface: &str, uuid: &str, method: &str) -> ProfileFile {
+        ProfileFile {
+            path: format!("{}/{interface}-{uuid}.nmconnection", crate::keyfile::ON_DISK).into(),
+            mode: 0o600,
+            content: format!("[connection]\nuuid={uuid}\ninterface-name={interface}\n[ipv4]\nmethod={method}\n"),
+        }
+    }
+
+    #[test]
+    fn brings_back_what_changed_and_removes_what_is_new() {
+        let touched = BTreeSet::from(["eth0".to_string(), "br-ex".into()]);
+        let before = [profile("eth0", "1", "manual"), profile("eth1", "2", "auto")];
+        let now = [profile("eth0", "1", "disabled"), profile("eth1", "2", "manual"), profile("br-ex", "3", "manual")];
+        let repair = repair(&before, &now, &touched);
+        assert_eq!(repair.write, [profile("eth0", "1", "manual")]);
+        assert_eq!(repair.remove, [profile("br-ex", "3", "manual")]);
+    }
+
+    #[test]
+    fn nothing_to_do_when_nothing_differs() {
+        let before = [profile("eth0", "1", "manual")];
+        assert!(repair(&before, &before, &BTreeSet::from(["eth0".to_string()])).is_empty());
+    }
+}

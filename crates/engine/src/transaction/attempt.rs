@@ -1,0 +1,201 @@
+//! From the first touch to the commit. Every way out but the last is a setback.
+
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use super::{Ending, Loaded, Request, Setback, Settings, Step, carry, confirm, persist};
+use crate::journal::{Journal, Phase, Record};
+use crate::nm::Nm;
+use crate::probe::{self, Probe, Report};
+use crate::snapshot::Snapshot;
+use crate::switch::{State, Switch};
+use crate::verify::{self, Verdict};
+use crate::watch::Watch;
+use crate::worker::{self, Worker};
+use crate::failpoint;
+
+pub struct Context<'a> {
+    pub request: &'a Request,
+    pub settings: &'a Settings,
+    pub loaded: &'a Loaded,
+    pub snapshot: &'a Snapshot,
+    pub before: &'a [Report],
+    pub probes: &'a [Probe],
+}
+
+#[derive(Debug, Default)]
+pub struct Done {
+    pub probes: Vec<Report>,
+    pub notes: Vec<String>,
+    pub milliseconds: u64,
+    pub worker_peak_kib: u64,
+}
+
+pub async fn run(
+    context: &Context<'_>,
+    journal: &Journal,
+    record: &mut Record,
+    mut stop: watch::Receiver<bool>,
+    say: &mut dyn FnMut(Step),
+) -> Result<Done, Setback> {
+    let Context { request, settings, loaded, snapshot, .. } = context;
+    let nm = &loaded.nm;
+    let watch = Watch::start(Some(nm)).await;
+    let known = nm.checkpoints().await.map_err(|e| Setback::new("checkpoint", e.to_string()))?;
+    let mut switch =
+        Switch::arm(nm, known, settings.dead_man).await.map_err(|e| Setback::new("checkpoint", e.to_string()))?;
+
+    // From here on recovery assumes that anything may have been touched.
+    record.phase = Phase::Applying;
+    if let Err(e) = journal.update(record) {
+        record.phase = Phase::Prepared;
+        return Err(Setback::new("journal", e.to_string()));
+    }
+    failpoint::reach("applying").await;
+    say(Step::Applying);
+    let report = {
+        let work = guarded(&mut stop, work(context, record));
+        tokio::select! {
+            report = work => report,
+            () = switch.lost() => Err(lost()),
+        }
+    };
+    // However the worker ended, its checkpoint must be known for the way back.
+    record.checkpoint = checkpoint_of(&switch, nm).await;
+    let report = report?;
+    if let Some(error) = report.error {
+        return Err(Setback::new("apply", error));
+    }
+    if record.checkpoint.is_none() {
+        return Err(lost());
+    }
+    failpoint::reach("applied").await;
+
+    let mut done = Done { worker_peak_kib: report.peak_kib, ..Done::default() };
+    let judged = async {
+        done.notes = carry::carry(snapshot, &record.plan, &record.desired).await;
+        say(Step::Verifying);
+        if request.verify {
+            holds(nm, settings.settle, &watch, record, snapshot).await?;
+            persist::check(nm, &record.desired, request.manner).await.map_err(|e| Setback::new("persist", e))?;
+        }
+        failpoint::reach("verified").await;
+        say(Step::Probing);
+        done.probes = probes_pass(context, &watch).await?;
+        failpoint::reach("probed").await;
+        Ok(())
+    };
+    tokio::select! {
+        result = guarded(&mut stop, judged) => result?,
+        () = switch.lost() => return Err(lost()),
+    }
+
+    if let Ending::Confirm { within } = request.ending {
+        let checkpoint = record.checkpoint.clone().unwrap_or_default();
+        say(Step::Unconfirmed { checkpoint: checkpoint.clone(), within });
+        tokio::select! {
+            result = guarded(&mut stop, confirm::await_decision(journal, record, settings, &checkpoint, within)) => result?,
+            () = switch.lost() => return Err(lost()),
+        }
+    }
+
+    record.phase = Phase::Committing;
+    journal.update(record).map_err(|e| Setback::new("journal", e.to_string()))?;
+    failpoint::reach("committing").await;
+    let since = switch.since();
+    let State::Open(checkpoint) = switch.release() else { return Err(lost()) };
+    nm.commit(&checkpoint).await.map_err(|e| Setback::new("commit", e.to_string()))?;
+    done.milliseconds = since.map_or(0, |s| u64::try_from(s.elapsed().as_millis()).unwrap_or(u64::MAX));
+    failpoint::reach("committed").await;
+    Ok(done)
+}
+
+/// nmstate's part, in its own process, bounded. An abandoned worker is killed and reaped.
+async fn work(context: &Context<'_>, record: &Record) -> Result<worker::Report, Setback> {
+    let request = context.request;
+    let mut worker = Worker::start(&record.desired, context.settings.dead_man, request.manner)
+        .await
+        .map_err(|e| Setback::new("apply", e.to_string()))?;
+    match tokio::time::timeout(request.limit, worker.report()).await {
+        Ok(report) => Ok(report),
+        Err(_) => {
+            worker.kill().await;
+            Err(Setback::new("apply", format!("not done within {} s", request.limit.as_secs())))
+        }
+    }
+}
+
+async fn holds(nm: &Nm, settle: Duration, watch: &Watch, record: &Record, snapshot: &Snapshot) -> Result<(), Setback> {
+    let judge = |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
+    match verify::settle(nm, watch, settle, judge).await {
+        Verdict::Holds => Ok(()),
+        Verdict::Blind(why) => Err(Setback::new("verify", why)),
+        Verdict::Differs(differences) => {
+            let first = differences.first().map(ToString::to_string).unwrap_or_default();
+            let more = match differences.len() {
+                0 | 1 => String::new(),
+                n => format!(" (and {} more)", n - 1),
+            };
+            Err(Setback { differences, ..Setback::new("verify", format!("{first}{more}")) })
+        }
+    }
+}
+
+async fn probes_pass(context: &Context<'_>, watch: &Watch) -> Result<Vec<Report>, Setback> {
+    // Only what passed before can be lost: the rest is looked at once, for the report.
+    let (patience, notify) = (context.request.patience, watch.notify());
+    let wake = async || notify.notified().await;
+    let after = probe::wait_until_pass(context.probes, context.before, patience, wake).await;
+    match probe::judge(context.before, &after).reason() {
+        None => Ok(after),
+        Some(reason) => {
+            let reason = format!("{reason} within {} s after the change", patience.as_secs());
+            Err(Setback { probes: after, ..Setback::new("probe", reason) })
+        }
+    }
+}
+
+async fn checkpoint_of(switch: &Switch, nm: &Nm) -> Option<String> {
+    match switch.state() {
+        State::Open(path) => Some(path),
+        State::Lost(_) => None,
+        // The signal may still be on its way.
+        State::Awaited => {
+            let end = Instant::now() + Duration::from_secs(2);
+            while Instant::now() < end {
+                if let State::Open(path) = switch.state() {
+                    return Some(path);
+                }
+                if nm.checkpoints().await.is_ok_and(|open| open.is_empty()) {
+                    return None;
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            None
+        }
+    }
+}
+
+/// Ends early when somebody wants to stop.
+async fn guarded<T>(
+    stop: &mut watch::Receiver<bool>,
+    work: impl Future<Output = Result<T, Setback>>,
+) -> Result<T, Setback> {
+    let stopped = async {
+        if stop.wait_for(|s| *s).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        result = work => result,
+        () = stopped => Err(Setback::new("interrupted", "interrupted before it was committed")),
+    }
+}
+
+fn lost() -> Setback {
+    Setback::new(
+        "checkpoint",
+        "NetworkManager lost the checkpoint in mid-change (it was restarted, or its timer ran out)",
+    )
+}

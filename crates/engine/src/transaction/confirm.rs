@@ -1,0 +1,134 @@
+//! Changes that wait for a word: `--try`, `--no-commit`, and the verbs `commit` and `rollback`.
+//!
+//! The process that made the change holds it, winds its checkpoint and waits; the verbs leave their
+//! decision in a file for it. Only where that process is gone do they act themselves.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::{Setback, Settings};
+use crate::journal::{Journal, Phase, Record};
+use crate::lock::HostLock;
+use crate::nm::Nm;
+use crate::outcome::{Outcome, Verdict};
+use crate::{Error, Result, recover};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Commit,
+    Rollback,
+}
+
+impl Decision {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Rollback => "rollback",
+        }
+    }
+}
+
+pub(super) async fn await_decision(
+    journal: &Journal,
+    record: &mut Record,
+    settings: &Settings,
+    checkpoint: &str,
+    within: Duration,
+) -> Result<(), Setback> {
+    let until = humantime::format_rfc3339_seconds(SystemTime::now() + within).to_string();
+    record.phase = Phase::Pending { until, checkpoint: checkpoint.to_string() };
+    journal.update(record).map_err(|e| Setback::new("journal", e.to_string()))?;
+    let file = decision_file(&settings.run_dir, &record.id);
+    let end = Instant::now() + within;
+    while Instant::now() < end {
+        match std::fs::read_to_string(&file).as_deref() {
+            Ok("commit") => {
+                std::fs::remove_file(&file).ok();
+                return Ok(());
+            }
+            Ok("rollback") => {
+                std::fs::remove_file(&file).ok();
+                return Err(Setback::new("confirm", "rolled back as asked"));
+            }
+            _ => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+    Err(Setback::new("confirm", format!("not confirmed within {} s", within.as_secs())))
+}
+
+/// Confirms the change of this process's own record, or of another's.
+pub fn decide(run_dir: &Path, id: &str, decision: Decision) -> Result<()> {
+    let file = decision_file(run_dir, id);
+    let temporary = file.with_extension("new");
+    std::fs::write(&temporary, decision.word())
+        .and_then(|()| std::fs::rename(&temporary, &file))
+        .map_err(|e| Error::Journal { dir: run_dir.display().to_string(), why: e.to_string() })
+}
+
+fn decision_file(run_dir: &Path, id: &str) -> PathBuf {
+    run_dir.join(format!("decision-{id}"))
+}
+
+pub async fn commit(settings: &Settings, checkpoint: Option<&str>) -> Result<Outcome> {
+    end(settings, checkpoint, Decision::Commit).await
+}
+
+pub async fn rollback(settings: &Settings, checkpoint: Option<&str>) -> Result<Outcome> {
+    end(settings, checkpoint, Decision::Rollback).await
+}
+
+async fn end(settings: &Settings, checkpoint: Option<&str>, decision: Decision) -> Result<Outcome> {
+    let journal = Journal::new(&settings.state_dir);
+    let ours = journal.unfinished().into_iter().rev().find(|r| match &r.phase {
+        Phase::Pending { checkpoint: held, .. } => checkpoint.is_none_or(|asked| asked == held || asked == r.id),
+        _ => false,
+    });
+    let Some(record) = ours else { return end_foreign(checkpoint, decision).await };
+    decide(&settings.run_dir, &record.id, decision)?;
+    if let Some(outcome) = wait_for_owner(&journal, settings, &record.id).await {
+        return Ok(outcome);
+    }
+    // Its owner is gone: NetworkManager is about to go back by itself, or already has.
+    std::fs::remove_file(decision_file(&settings.run_dir, &record.id)).ok();
+    let _lock = HostLock::take(&settings.run_dir)?;
+    recover::finish_pending(&journal, record, decision).await
+}
+
+/// None: nobody holds the change any more.
+async fn wait_for_owner(journal: &Journal, settings: &Settings, id: &str) -> Option<Outcome> {
+    let end = Instant::now() + Duration::from_secs(90);
+    while Instant::now() < end {
+        if let Some(outcome) = journal.records().into_iter().find(|r| r.id == id).and_then(|r| r.outcome) {
+            return Some(outcome);
+        }
+        if HostLock::take(&settings.run_dir).is_ok() {
+            // The lock is let go after the outcome is written: one more look.
+            return journal.records().into_iter().find(|r| r.id == id).and_then(|r| r.outcome);
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    None
+}
+
+/// A checkpoint that another program made, or nmstatectl did.
+async fn end_foreign(checkpoint: Option<&str>, decision: Decision) -> Result<Outcome> {
+    let nm = Nm::connect().await?;
+    let open = nm.checkpoints().await?;
+    let path = match checkpoint {
+        Some(asked) => open.into_iter().find(|c| c == asked),
+        None => open.into_iter().next(),
+    };
+    let Some(path) = path else { return Err(Error::NoCheckpoint { verb: decision.word() }) };
+    match decision {
+        Decision::Commit => {
+            nm.commit(&path).await?;
+            Ok(Outcome { checkpoint: Some(path), ..Outcome::committed() })
+        }
+        Decision::Rollback => {
+            let failed = nm.rollback(&path).await?;
+            let remaining: Vec<String> = failed.into_iter().map(|(device, why)| format!("{device}: {why}")).collect();
+            let verdict = if remaining.is_empty() { Verdict::RolledBack } else { Verdict::Incomplete };
+            Ok(Outcome { checkpoint: Some(path), remaining, ..Outcome::new(verdict) })
+        }
+    }
+}

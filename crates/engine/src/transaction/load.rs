@@ -1,0 +1,60 @@
+//! Everything that is read before anything is decided.
+
+use linesman_core::facts::Facts;
+use serde_json::Value;
+
+use super::Request;
+use crate::keyfile::ProfileFile;
+use crate::nm::{self, Nm, NmView};
+use crate::{Error, Result, observe, ovs};
+
+#[derive(Debug)]
+pub struct Loaded {
+    pub nm: Nm,
+    pub observed: Value,
+    pub view: NmView,
+    pub profiles: Vec<ProfileFile>,
+    pub facts: Facts,
+}
+
+pub async fn load(request: &Request) -> Result<Loaded> {
+    if !nix::unistd::geteuid().is_root() {
+        return Err(Error::NotRoot);
+    }
+    let nm = Nm::connect().await?;
+    let version = nm.version().await?;
+    if !nm::at_least(&version, nm::OLDEST) {
+        let needed = format!("{}.{}", nm::OLDEST.0, nm::OLDEST.1);
+        return Err(Error::OldNetworkManager { found: version, needed });
+    }
+    let (observed, view) = tokio::join!(observe::retrieve(&nm), nm.view());
+    let (observed, view) = (observed?, view?);
+    let profiles = observe::profiles()?;
+    let mut facts = observe::facts(&nm, &view, &profiles).await?;
+    facts.protect = request.protect;
+    Ok(Loaded { nm, observed, view, profiles, facts })
+}
+
+/// What must be in place before a checkpoint is made.
+pub async fn preconditions(loaded: &Loaded, desired: &Value) -> Result<()> {
+    if wants_ovs(desired) {
+        if !loaded.facts.ovs_running {
+            return Err(Error::NoOpenVSwitch { socket: ovs::SOCKET.to_string() });
+        }
+        if !loaded.nm.has_ovs_plugin().await {
+            return Err(Error::NoOvsPlugin);
+        }
+    }
+    match loaded.nm.checkpoints().await?.into_iter().next() {
+        Some(checkpoint) => Err(Error::ForeignCheckpoint { checkpoint }),
+        None => Ok(()),
+    }
+}
+
+/// `ovs-db` alone is written to the database directly and needs no plugin.
+fn wants_ovs(desired: &Value) -> bool {
+    let interfaces = desired["interfaces"].as_array().map_or(&[][..], Vec::as_slice);
+    interfaces.iter().any(|i| {
+        matches!(i["type"].as_str(), Some("ovs-bridge" | "ovs-interface")) && i["state"] != "absent"
+    })
+}

@@ -1,0 +1,235 @@
+//! A change is a transaction.
+//!
+//! load (IO) -> decide (pure) -> write down (IO) -> attempt (IO) -> commit or restore (IO) -> report.
+
+mod attempt;
+mod carry;
+mod confirm;
+mod load;
+mod persist;
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use linesman_core::compare::Difference;
+use linesman_core::diagnostic::Diagnostic;
+use linesman_core::plan::Plan;
+use serde_json::Value;
+use tokio::sync::watch;
+
+pub use confirm::{Decision, commit, decide, rollback};
+pub use load::{Loaded, load};
+
+use crate::error::Category;
+use crate::journal::{Journal, Phase, Record};
+use crate::lock::HostLock;
+use crate::outcome::{Outcome, ProbeReports, Verdict};
+use crate::probe::{self, Probe, Report};
+use crate::worker::Manner;
+use crate::{Error, Result, desired, failpoint, recover, restore, snapshot};
+
+/// What is asked for, and how.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The document as it was read: its state, and its captures if it has any.
+    pub state: Value,
+    pub capture: Option<Value>,
+    /// What people call it: a file, a policy.
+    pub source: String,
+    pub ending: Ending,
+    pub manner: Manner,
+    /// None: none but what the host itself suggests (gateways, DNS).
+    pub probes: Option<Vec<Probe>>,
+    pub patience: Duration,
+    /// How long nmstate's part may take.
+    pub limit: Duration,
+    pub verify: bool,
+    pub protect: Option<IpAddr>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Commit,
+    /// Goes back unless somebody confirms in time.
+    Confirm { within: Duration },
+}
+
+/// Where the transaction keeps its things, and how nervous it is.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub state_dir: PathBuf,
+    pub run_dir: PathBuf,
+    /// NetworkManager goes back by itself so long after the last sign of life.
+    pub dead_man: Duration,
+    /// How long the new state may take to be there, once nmstate is done.
+    pub settle: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            state_dir: "/var/lib/linesman".into(),
+            run_dir: "/run/linesman".into(),
+            dead_man: Duration::from_secs(10),
+            settle: Duration::from_secs(12),
+        }
+    }
+}
+
+/// What is going on, for whoever watches.
+#[derive(Clone, Debug)]
+pub enum Step {
+    Planned(Plan),
+    Probed(Vec<Report>),
+    Snapshot,
+    Applying,
+    Verifying,
+    Probing,
+    /// Applied; waits for a confirmation.
+    Unconfirmed { checkpoint: String, within: Duration },
+    RollingBack { reason: String },
+    Done,
+}
+
+/// Why the attempt is taken back.
+#[derive(Debug)]
+pub struct Setback {
+    pub step: &'static str,
+    pub reason: String,
+    pub differences: Vec<Difference>,
+    pub probes: Vec<Report>,
+}
+
+impl Setback {
+    fn new(step: &'static str, reason: impl Into<String>) -> Self {
+        Self { step, reason: reason.into(), differences: Vec::new(), probes: Vec::new() }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The document does not fit this host; each with its place.
+    #[error("the state does not fit this host")]
+    Document(Vec<Diagnostic>),
+    #[error(transparent)]
+    Host(#[from] Error),
+}
+
+/// Runs the whole transaction. `stop` turning true takes the change back.
+pub async fn apply(
+    request: &Request,
+    settings: &Settings,
+    stop: watch::Receiver<bool>,
+    say: &mut dyn FnMut(Step),
+) -> Result<Outcome, Refusal> {
+    let _lock = HostLock::take(&settings.run_dir)?;
+    let journal = Journal::new(&settings.state_dir);
+    recover::finish_earlier(&journal).await?;
+    let loaded = load(request).await?;
+    let (desired, plan) = decide_plan(request, &loaded)?;
+    say(Step::Planned(plan.clone()));
+    if plan.is_empty() {
+        return Ok(Outcome::unchanged());
+    }
+    load::preconditions(&loaded, &desired).await?;
+    let probes = request.probes.clone().unwrap_or_else(probe::default_probes);
+    let (before, snapshot) = tokio::join!(
+        probe::run_once(&probes),
+        snapshot::take(&loaded.nm, &loaded.view, &loaded.profiles, &loaded.observed, &plan.touched),
+    );
+    let snapshot = snapshot?;
+    say(Step::Probed(before.clone()));
+    let mut record = Record::new(&request.source, plan, desired);
+    journal.begin(&record, &snapshot)?;
+    say(Step::Snapshot);
+    failpoint::reach("snapshot-taken").await;
+
+    let context = attempt::Context { request, settings, loaded: &loaded, snapshot: &snapshot, before: &before, probes: &probes };
+    let attempted = attempt::run(&context, &journal, &mut record, stop, say).await;
+    match attempted {
+        Ok(done) => {
+            let outcome = Outcome {
+                probes: ProbeReports { before, after: done.probes, after_rollback: Vec::new() },
+                notes: done.notes,
+                milliseconds: done.milliseconds,
+                worker_peak_kib: done.worker_peak_kib,
+                ..Outcome::committed()
+            };
+            if let Err(e) = journal.finish(&mut record, outcome.clone()) {
+                log::error!("{e}");
+            }
+            say(Step::Done);
+            Ok(outcome)
+        }
+        Err(setback) => {
+            say(Step::RollingBack { reason: setback.reason.clone() });
+            Ok(take_back(&journal, &mut record, &snapshot, &probes, before, setback).await)
+        }
+    }
+}
+
+/// The plan for a request on this host; touches nothing.
+pub async fn plan(request: &Request) -> Result<(Plan, Loaded), Refusal> {
+    let loaded = load(request).await?;
+    let (_, plan) = decide_plan(request, &loaded)?;
+    Ok((plan, loaded))
+}
+
+fn decide_plan(request: &Request, loaded: &Loaded) -> Result<(Value, Plan), Refusal> {
+    let desired = desired::resolve(&request.state, request.capture.as_ref(), &loaded.observed)?;
+    let plan = linesman_core::plan::plan(&desired, &loaded.observed, &loaded.facts).map_err(Refusal::Document)?;
+    if !plan.is_empty() {
+        desired::refuse_early(&desired, &loaded.observed)?;
+    }
+    Ok((desired, plan))
+}
+
+async fn take_back(
+    journal: &Journal,
+    record: &mut Record,
+    snapshot: &snapshot::Snapshot,
+    probes: &[Probe],
+    before: Vec<Report>,
+    setback: Setback,
+) -> Outcome {
+    let touched = record.phase != Phase::Prepared;
+    record.phase = Phase::RollingBack { reason: setback.reason.clone() };
+    // A journal that cannot be written must not keep the host cut off.
+    if let Err(e) = journal.update(record) {
+        log::error!("{e}");
+    }
+    failpoint::reach("rolling-back").await;
+    let restored = if touched {
+        restore::restore(snapshot, &record.plan, record.checkpoint.as_deref()).await
+    } else {
+        restore::Restored::default()
+    };
+    let after_rollback = if touched { probe::run_once(probes).await } else { Vec::new() };
+    let verdict = match (touched, restored.remaining.is_empty()) {
+        (false, _) => Verdict::Abandoned,
+        (true, true) => Verdict::RolledBack,
+        (true, false) => Verdict::Incomplete,
+    };
+    let outcome = Outcome {
+        category: Some(match verdict {
+            Verdict::Abandoned => Category::Transient,
+            Verdict::Incomplete => Category::Incomplete,
+            _ => Category::RolledBack,
+        }),
+        step: Some(setback.step.to_string()),
+        reason: Some(setback.reason),
+        differences: setback.differences,
+        remaining: restored.remaining,
+        probes: ProbeReports { before, after: setback.probes, after_rollback },
+        ..Outcome::new(verdict)
+    };
+    if restored.unfinished {
+        // The record stays open: the next start finishes it.
+        return outcome;
+    }
+    if let Err(e) = journal.finish(record, outcome.clone()) {
+        log::error!("{e}");
+    }
+    outcome
+}

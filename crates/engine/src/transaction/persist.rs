@@ -1,0 +1,102 @@
+//! After an apply, the profiles on disk alone would bring up the same state.
+//!
+//! Errors must not wait for a reboot: the profile is written, connects by itself, has no rival, and
+//! its bytes have reached the disk.
+
+use std::fs::File;
+use std::path::Path;
+
+use linesman_core::facts::ProfileFact;
+use serde_json::Value;
+
+use crate::keyfile::{self, ProfileFile};
+use crate::nm::Nm;
+use crate::observe;
+use crate::worker::Manner;
+
+pub async fn check(nm: &Nm, desired: &Value, manner: Manner) -> Result<(), String> {
+    if manner.memory_only {
+        return Ok(());
+    }
+    let view = nm.view().await.map_err(|e| e.to_string())?;
+    let profiles = observe::profiles().map_err(|e| e.to_string())?;
+    let facts = observe::profile_facts(&view, &profiles);
+    let mut wanted = desired["interfaces"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|i| i["state"] == "up")
+        .filter_map(|i| i["name"].as_str());
+    if let Some(problem) = wanted.find_map(|name| problem_of(name, &facts)) {
+        return Err(problem);
+    }
+    sync(&profiles).map_err(|e| format!("profiles could not be synced to disk: {e}"))
+}
+
+/// Why `name` would not come up like this after a reboot. Pure.
+fn problem_of(name: &str, profiles: &[ProfileFact]) -> Option<String> {
+    let mine: Vec<&ProfileFact> = profiles.iter().filter(|p| p.active_on.as_deref() == Some(name)).collect();
+    for profile in &mine {
+        if !profile.on_disk {
+            return Some(format!("profile `{}` of {name} is only in memory and would be gone after a reboot", profile.id));
+        }
+        // Ports follow their controller, whatever they say themselves.
+        if !profile.autoconnect {
+            return Some(format!("profile `{}` of {name} would not connect by itself after a reboot", profile.id));
+        }
+    }
+    let rival = profiles.iter().find(|p| {
+        p.on_disk
+            && p.autoconnect
+            && p.active_on.is_none()
+            && p.interface.as_deref() == Some(name)
+            && mine.iter().any(|m| m.kind == p.kind)
+    })?;
+    Some(format!("profile `{}` ({}) would compete for {name} after a reboot; delete it", rival.id, rival.uuid))
+}
+
+/// NetworkManager renames its files into place but does not sync them.
+fn sync(profiles: &[ProfileFile]) -> std::io::Result<()> {
+    for profile in profiles.iter().filter(|p| p.on_disk()) {
+        match File::open(&profile.path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            file => file?.sync_data()?,
+        }
+    }
+    let dir = Path::new(keyfile::ON_DISK);
+    if dir.exists() { File::open(dir)?.sync_all() } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile(uuid: &str, active: bool) -> ProfileFact {
+        ProfileFact {
+            uuid: uuid.into(),
+            id: format!("p{uuid}"),
+            interface: Some("br0".into()),
+            kind: "bridge".into(),
+            autoconnect: true,
+            on_disk: true,
+            active_on: active.then(|| "br0".into()),
+            ..ProfileFact::default()
+        }
+    }
+
+    #[test]
+    fn one_active_profile_on_disk_is_enough() {
+        assert_eq!(problem_of("br0", &[profile("1", true)]), None);
+    }
+
+    #[test]
+    fn memory_no_autoconnect_and_rivals_are_found() {
+        let in_memory = ProfileFact { on_disk: false, ..profile("1", true) };
+        assert!(problem_of("br0", &[in_memory]).is_some_and(|p| p.contains("memory")));
+        let manual = ProfileFact { autoconnect: false, ..profile("1", true) };
+        assert!(problem_of("br0", &[manual]).is_some_and(|p| p.contains("by itself")));
+        assert!(problem_of("br0", &[profile("1", true), profile("2", false)]).is_some_and(|p| p.contains("compete")));
+        let other_kind = ProfileFact { kind: "ovs-port".into(), ..profile("2", false) };
+        assert_eq!(problem_of("br0", &[profile("1", true), other_kind]), None);
+    }
+}

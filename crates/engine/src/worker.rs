@@ -1,0 +1,157 @@
+//! The worker process: the only one that lets nmstate change something.
+//!
+//! A thread cannot be stopped, and an apply that goes on after a rollback leaves its remains. A process
+//! can: kill it, reap it, then roll back. It also gives its memory back.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use nmstate::{ErrorKind, NetworkState};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+
+use crate::{Error, Result, failpoint};
+
+/// The hidden verb by which the binary becomes a worker.
+pub const VERB: &str = "apply-worker";
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Order {
+    desired: Value,
+    /// Until NetworkManager goes back by itself; the parent keeps winding it.
+    dead_man: u32,
+    override_interface: bool,
+    memory_only: bool,
+    parent: u32,
+}
+
+/// How nmstate's part of the change ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Report {
+    pub error: Option<String>,
+    /// The document itself was refused, before a checkpoint was made.
+    pub refused: bool,
+    pub peak_kib: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    pub override_interface: bool,
+    pub memory_only: bool,
+}
+
+/// The living worker, seen from its parent. Dropping it kills it.
+#[derive(Debug)]
+pub struct Worker(Child);
+
+impl Worker {
+    pub async fn start(desired: &Value, dead_man: Duration, manner: Manner) -> Result<Self> {
+        let failed = |e: &dyn std::fmt::Display| Error::call("starting the worker", e);
+        let order = Order {
+            desired: desired.clone(),
+            dead_man: u32::try_from(dead_man.as_secs()).unwrap_or(u32::MAX),
+            override_interface: manner.override_interface,
+            memory_only: manner.memory_only,
+            parent: std::process::id(),
+        };
+        // /proc/self/exe, not the path: an upgrade may have replaced the file under us.
+        let mut child = Command::new("/proc/self/exe")
+            .arg0("linesman")
+            .arg(VERB)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|e| failed(&e))?;
+        let mut stdin = child.stdin.take().ok_or_else(|| failed(&"no standard input"))?;
+        let order = serde_json::to_vec(&order).map_err(|e| failed(&e))?;
+        stdin.write_all(&order).await.map_err(|e| failed(&e))?;
+        drop(stdin);
+        Ok(Self(child))
+    }
+
+    /// Waits for its report. Safe to abandon and call again.
+    pub async fn report(&mut self) -> Report {
+        let mut text = Vec::new();
+        if let Some(stdout) = self.0.stdout.as_mut() {
+            stdout.read_to_end(&mut text).await.ok();
+        }
+        let status = self.0.wait().await;
+        serde_json::from_slice(&text).unwrap_or_else(|_| Report {
+            error: Some(format!(
+                "the worker died without a word ({})",
+                status.map_or_else(|e| e.to_string(), |s| s.to_string())
+            )),
+            refused: false,
+            peak_kib: 0,
+        })
+    }
+
+    /// Ends it and waits until it is gone: only then can a rollback be trusted.
+    pub async fn kill(mut self) {
+        self.0.kill().await.ok();
+    }
+}
+
+/// The worker's own main function.
+pub async fn main() -> std::process::ExitCode {
+    let mut text = Vec::new();
+    if tokio::io::stdin().read_to_end(&mut text).await.is_err() {
+        return std::process::ExitCode::FAILURE;
+    }
+    let Ok(order) = serde_json::from_slice::<Order>(&text) else {
+        eprintln!("linesman: {VERB} is spoken between linesman's own processes only");
+        return std::process::ExitCode::FAILURE;
+    };
+    if !die_with(order.parent) {
+        return std::process::ExitCode::FAILURE;
+    }
+    failpoint::reach("worker-started").await;
+    let report = work(order).await;
+    failpoint::reach("worker-done").await;
+    println!("{}", serde_json::to_string(&report).unwrap_or_default());
+    std::process::ExitCode::SUCCESS
+}
+
+/// The kernel ends this process when its parent ends, however that happens.
+fn die_with(parent: u32) -> bool {
+    use nix::sys::{prctl, signal::Signal};
+    prctl::set_pdeathsig(Signal::SIGKILL).is_ok()
+        // It may have died before the line above.
+        && u32::try_from(nix::unistd::getppid().as_raw()).is_ok_and(|p| p == parent)
+}
+
+async fn work(order: Order) -> Report {
+    let apply = move || -> Result<(), (String, bool)> {
+        let mut state: NetworkState =
+            serde_json::from_value(order.desired).map_err(|e| (e.to_string(), true))?;
+        // nmstate's verification sleeps, and it winds the timer against us: ours replaces it.
+        state
+            .set_verify_change(false)
+            .set_commit(false)
+            .set_timeout(order.dead_man)
+            .set_override_iface(order.override_interface)
+            .set_memory_only(order.memory_only);
+        state.apply().map_err(|e| (e.msg().to_string(), refused(e.kind())))
+    };
+    let result = tokio::task::spawn_blocking(apply).await.unwrap_or_else(|e| Err((e.to_string(), false)));
+    let (error, refused) = match result {
+        Ok(()) => (None, false),
+        Err((message, refused)) => (Some(message), refused),
+    };
+    Report { error, refused, peak_kib: peak_kib() }
+}
+
+fn refused(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::InvalidArgument | ErrorKind::NotImplementedError | ErrorKind::NotSupportedError)
+}
+
+fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    line.and_then(|l| l.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,178 @@
+//! The command line.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use linesman_engine::probe::Probe;
+
+use crate::exit;
+
+/// Keeps the network of this host as declared. A change that cuts the host off undoes itself.
+#[derive(Debug, Parser)]
+#[command(name = "linesman", version, after_help = exit::TABLE, max_term_width = 100, arg_required_else_help = true)]
+pub struct Cli {
+    /// How to print results
+    #[arg(short, long, value_enum, default_value_t = Format::Text, global = true)]
+    pub output: Format,
+
+    /// Where the journal is kept
+    #[arg(long, env = "LINESMAN_STATE_DIR", default_value = "/var/lib/linesman", global = true, hide = true)]
+    pub state_dir: PathBuf,
+
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+    Yaml,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Show what applying a document would change, and whether it touches the path to this host
+    ///
+    /// Exits with 2 when there are differences.
+    Plan(PlanArgs),
+    /// Apply a document: planned, verified, probed; taken back if it does not hold
+    #[command(visible_alias = "set")]
+    Apply(ApplyArgs),
+    /// Keep a change that waits for its confirmation
+    Commit(CheckpointArgs),
+    /// Take a change back that waits for its confirmation
+    Rollback(CheckpointArgs),
+    /// Print the state of this host
+    Show(ShowArgs),
+    /// Print what was changed on this host, when, and how it ended
+    History(HistoryArgs),
+    /// Finish what an interrupted linesman left (run at boot; harmless at any time)
+    Recover(RecoverArgs),
+    /// Spoken between linesman's own processes
+    #[command(name = linesman_engine::worker::VERB, hide = true)]
+    ApplyWorker,
+}
+
+#[derive(Debug, Args)]
+pub struct Source {
+    /// A document: NMState, NMPolicy or NodeNetworkConfigurationPolicy; `-` reads standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub source: Source,
+
+    /// An address by which this host must stay reachable: its own, or a peer's
+    #[arg(long, value_name = "ADDRESS")]
+    pub protect: Option<IpAddr>,
+}
+
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    #[command(flatten)]
+    pub source: Source,
+
+    /// Try it: count down, and go back unless confirmed (Enter, or `linesman commit`)
+    #[arg(long = "try", value_name = "TIME", value_parser = duration, conflicts_with = "no_commit")]
+    pub try_for: Option<Duration>,
+
+    /// Leave the change unconfirmed and return; `linesman commit` keeps it, else it goes back
+    #[arg(long)]
+    pub no_commit: bool,
+
+    /// With --no-commit: how long it waits for `commit` [60s]. Else: how long the change itself may take [120s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
+
+    /// How long probes may take to pass after the change
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
+    pub patience: Duration,
+
+    /// What must work after the change as before: gateway, gateway:v6, dns, dns:NAME, tcp:HOST:PORT,
+    /// http(s)://…, ping:ADDRESS; `,timeout=5s` may follow; may be repeated [default: gateway and dns]
+    #[arg(long = "probe", value_name = "PROBE", conflicts_with = "no_probes")]
+    pub probes: Vec<Probe>,
+
+    /// Run no probes
+    #[arg(long)]
+    pub no_probes: bool,
+
+    /// Do not verify that the state is there afterwards
+    #[arg(short = 'n', long)]
+    pub no_verify: bool,
+
+    /// An address by which this host must stay reachable: its own, or a peer's
+    #[arg(long, value_name = "ADDRESS")]
+    pub protect: Option<IpAddr>,
+
+    /// Keep the change in memory only: gone after a reboot
+    #[arg(long)]
+    pub memory_only: bool,
+
+    /// Declared interfaces get exactly what the document says; what it omits gets its default
+    #[arg(long)]
+    pub override_iface: bool,
+
+    /// Print errors only
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    /// The process that holds an unconfirmed change
+    #[arg(long, hide = true)]
+    pub hold: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckpointArgs {
+    /// Which change, by its checkpoint or its id in `history` [default: the one that waits]
+    pub checkpoint: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Only this interface
+    pub interface: Option<String>,
+
+    /// Only what the kernel knows
+    #[arg(short, long)]
+    pub kernel: bool,
+
+    /// Leave out what DHCP, router advertisements and neighbours gave
+    #[arg(short, long)]
+    pub running_config: bool,
+
+    /// Print secrets
+    #[arg(short, long)]
+    pub show_secrets: bool,
+
+    /// As `-o json`
+    #[arg(long, hide = true)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// One change in full, by its id
+    pub id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct RecoverArgs {
+    /// Only put files in place, before NetworkManager starts
+    #[arg(long)]
+    pub boot: bool,
+}
+
+/// `90`, `90s`, `2m`.
+fn duration(text: &str) -> Result<Duration, String> {
+    if let Ok(seconds) = text.parse::<u64>() {
+        return Ok(Duration::from_secs(seconds));
+    }
+    humantime::parse_duration(text).map_err(|e| format!("{e}; write e.g. 90, 90s or 2m"))
+}

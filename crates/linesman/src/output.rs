@@ -1,0 +1,33 @@
+//! Printing. A terminal that went away must not end a change that is under way: errors are ignored.
+
+use std::io::{IsTerminal, Write};
+
+use serde::Serialize;
+
+use crate::cli::Format;
+
+/// Colours only for people who look.
+pub fn colour() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}
+
+pub fn line(text: impl AsRef<str>) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", text.as_ref()).and_then(|()| out.flush()).ok();
+}
+
+pub fn error(text: impl AsRef<str>) {
+    writeln!(std::io::stderr(), "{}", text.as_ref().trim_end()).ok();
+}
+
+/// Structured output; text has its own form per verb.
+pub fn data(format: Format, value: &impl Serialize) {
+    let text = match format {
+        Format::Json => serde_json::to_string_pretty(value).map_err(|e| e.to_string()),
+        Format::Yaml | Format::Text => serde_yaml::to_string(value).map_err(|e| e.to_string()),
+    };
+    match text {
+        Ok(text) => line(text.trim_end()),
+        Err(why) => error(format!("linesman: cannot print the result: {why}")),
+    }
+}

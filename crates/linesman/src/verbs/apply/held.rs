@@ -1,0 +1,98 @@
+//! `--no-commit`: a process of its own holds the unconfirmed change, so that a timer that runs out
+//! takes back everything, not only what NetworkManager's checkpoint covers.
+//!
+//! The front passes on what the holder says and returns once the change stands.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use linesman_core::document::Document;
+use linesman_engine::outcome::{Outcome, Verdict};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::Command;
+
+use crate::cli::Format;
+use crate::exit::Exit;
+use crate::output;
+
+/// Ends the holder's talk to its front.
+const END: &str = "\u{1e}unconfirmed";
+
+pub async fn start(document: &Document, file: &Path) -> Exit {
+    match relay(document, file).await {
+        Ok(exit) => exit,
+        Err(e) => {
+            output::error(format!("linesman: cannot start the process that holds the change: {e}"));
+            Exit::Failed
+        }
+    }
+}
+
+async fn relay(document: &Document, file: &Path) -> std::io::Result<Exit> {
+    // The document was read already, perhaps from a pipe: the holder gets its text.
+    let mut child = Command::new("/proc/self/exe")
+        .arg0("linesman")
+        .args(std::env::args_os().skip(1).filter(|a| a != file))
+        .args(["--hold", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(document.text.as_bytes()).await?;
+    }
+    if let Some(stdout) = child.stdout.take() {
+        let mut lines = BufReader::new(stdout).lines();
+        while let Some(line) = lines.next_line().await? {
+            if line == END {
+                return Ok(Exit::Done);
+            }
+            output::line(line);
+        }
+    }
+    let status = child.wait().await?;
+    Ok(match u8::try_from(status.code().unwrap_or(1)).unwrap_or(1) {
+        0 => Exit::Done,
+        3 => Exit::Input,
+        4 => Exit::Environment,
+        5 => Exit::RolledBack,
+        6 => Exit::Incomplete,
+        7 => Exit::Busy,
+        _ => Exit::Failed,
+    })
+}
+
+/// The holder's side: what its front still waits for.
+#[derive(Debug)]
+pub struct Front {
+    format: Format,
+}
+
+impl Front {
+    /// Out of the front's session: its terminal, or its daemon, may end before the change does.
+    pub fn new(format: Format) -> Self {
+        nix::unistd::setsid().ok();
+        Self { format }
+    }
+
+    pub fn let_go(&self, checkpoint: &str, within: Duration) {
+        match self.format {
+            Format::Text => {
+                output::line(format!("Checkpoint: {checkpoint}"));
+                output::line(format!("goes back in {} s unless `linesman commit` keeps it", within.as_secs()));
+            }
+            other => output::data(
+                other,
+                &Outcome { checkpoint: Some(checkpoint.to_string()), ..Outcome::new(Verdict::Pending) },
+            ),
+        }
+        output::line(END);
+        // Whoever waits for the end of our output must not wait for the end of the change.
+        if let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
+            nix::unistd::dup2_stdin(&null).ok();
+            nix::unistd::dup2_stdout(&null).ok();
+            nix::unistd::dup2_stderr(&null).ok();
+        }
+    }
+}

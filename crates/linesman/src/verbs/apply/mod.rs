@@ -1,0 +1,109 @@
+//! `linesman apply`: the transaction at a shell.
+
+mod held;
+mod progress;
+pub mod report;
+mod trial;
+
+use std::time::Duration;
+
+use linesman_core::document::Document;
+use linesman_engine::transaction::{self, Ending, Request, Settings};
+use linesman_engine::worker::Manner;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::cli::{ApplyArgs, Format};
+use crate::exit::Exit;
+use crate::{output, read};
+
+pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
+    let document = match read::document(&args.source.file) {
+        Ok(document) => document,
+        Err(exit) => return exit,
+    };
+    if args.no_commit && !args.hold {
+        return held::start(&document, &args.source.file).await;
+    }
+    let request = request(&args, &document);
+    let talk = format == Format::Text && !args.quiet;
+    let mut progress = progress::Progress::new(talk);
+    let hold = args.hold.then(|| held::Front::new(format));
+    let stop = stop_on_signals();
+    let mut trial = None;
+    let result = {
+        let mut say = |step: transaction::Step| {
+            if let transaction::Step::Unconfirmed { checkpoint, within } = &step {
+                match &hold {
+                    Some(front) => return front.let_go(checkpoint, *within),
+                    None => trial = Some(trial::Trial::start(settings, *within)),
+                }
+            }
+            progress.step(&step);
+        };
+        transaction::apply(&request, settings, stop, &mut say).await
+    };
+    if let Some(trial) = trial {
+        trial.end();
+    }
+    let outcome = match result {
+        Ok(outcome) => outcome,
+        Err(refusal) => return super::refused(&refusal, &document),
+    };
+    match format {
+        Format::Text if args.quiet && outcome.succeeded() => {}
+        Format::Text => report::outcome(&outcome),
+        other => output::data(other, &outcome),
+    }
+    outcome.verdict.into()
+}
+
+fn request(args: &ApplyArgs, document: &Document) -> Request {
+    const UNCONFIRMED: Duration = Duration::from_secs(60);
+    const APPLYING: Duration = Duration::from_secs(120);
+    let ending = match (args.try_for, args.no_commit) {
+        (Some(within), _) => Ending::Confirm { within },
+        (None, true) => Ending::Confirm { within: args.timeout.unwrap_or(UNCONFIRMED) },
+        (None, false) => Ending::Commit,
+    };
+    let limit = if args.no_commit { None } else { args.timeout };
+    let probes = match (args.no_probes, args.probes.is_empty()) {
+        (true, _) => Some(Vec::new()),
+        (false, true) => None,
+        (false, false) => Some(args.probes.clone()),
+    };
+    Request {
+        ending,
+        manner: Manner { override_interface: args.override_iface, memory_only: args.memory_only },
+        probes,
+        patience: args.patience,
+        limit: limit.unwrap_or(APPLYING),
+        verify: !args.no_verify,
+        ..super::request(document, args.protect)
+    }
+}
+
+/// Ctrl-C and a polite kill take the change back. A terminal that hangs up does not: the change
+/// itself may have cut the session, and the probes decide about that.
+fn stop_on_signals() -> watch::Receiver<bool> {
+    let (tell, stop) = watch::channel(false);
+    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+    else {
+        return stop;
+    };
+    tokio::task::spawn_local(async move {
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => break,
+                _ = terminate.recv() => break,
+                _ = hangup.recv() => {}
+            }
+        }
+        output::error("linesman: interrupted, taking the change back");
+        tell.send_replace(true);
+        // Kept so that the receivers do not see the channel close.
+        std::future::pending::<()>().await;
+    });
+    stop
+}

@@ -1,0 +1,57 @@
+//! An outcome in words.
+
+use linesman_engine::outcome::{Outcome, Verdict};
+use linesman_engine::probe::Report;
+
+use crate::output;
+
+pub fn outcome(outcome: &Outcome) {
+    let seconds = |ms: u64| format!("{}.{:02} s", ms / 1000, ms % 1000 / 10);
+    match outcome.verdict {
+        Verdict::Unchanged => output::line("nothing to do: the state holds already"),
+        Verdict::Committed if outcome.milliseconds > 0 => {
+            output::line(format!("committed: verified and probed, {} from checkpoint to commit", seconds(outcome.milliseconds)));
+        }
+        Verdict::Committed => output::line("committed"),
+        Verdict::Pending => output::line("applied, not confirmed yet"),
+        Verdict::RolledBack => output::line("rolled back: this host is as it was before"),
+        Verdict::Incomplete => output::line("rolled back, but NOT everything is as before:"),
+        Verdict::Abandoned => output::line("given up before anything was touched"),
+    }
+    for line in &outcome.remaining {
+        output::line(format!("  ! {line}"));
+    }
+    if let Some(reason) = &outcome.reason {
+        let step = outcome.step.as_deref().unwrap_or("apply");
+        output::line(format!("  why: {step}: {reason}"));
+    }
+    for difference in outcome.differences.iter().skip(1).take(9) {
+        output::line(format!("       {difference}"));
+    }
+    for note in &outcome.notes {
+        output::line(format!("  note: {note}"));
+    }
+    if outcome.verdict != Verdict::Unchanged {
+        probe_lines(outcome);
+    }
+}
+
+fn probe_lines(outcome: &Outcome) {
+    if outcome.succeeded() {
+        if !outcome.probes.after.is_empty() {
+            output::line(format!("  probes: {}", probes(&outcome.probes.after)));
+        }
+    } else {
+        for (when, reports) in
+            [("after the change", &outcome.probes.after), ("after going back", &outcome.probes.after_rollback)]
+        {
+            if !reports.is_empty() {
+                output::line(format!("  probes {when}: {}", probes(reports)));
+            }
+        }
+    }
+}
+
+pub fn probes(reports: &[Report]) -> String {
+    reports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,68 @@
+//! `--try`: a countdown, and an Enter that keeps the change.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use linesman_engine::journal::{Journal, Phase};
+use linesman_engine::transaction::{self, Decision, Settings};
+use tokio::io::AsyncBufReadExt;
+use tokio::task::JoinHandle;
+
+use crate::output;
+
+#[derive(Debug)]
+pub struct Trial {
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Trial {
+    pub fn start(settings: &Settings, within: Duration) -> Self {
+        let mut tasks = vec![tokio::task::spawn_local(count_down(within))];
+        if std::io::stdin().is_terminal() {
+            tasks.push(tokio::task::spawn_local(listen(settings.clone())));
+        }
+        Self { tasks }
+    }
+
+    pub fn end(self) {
+        for task in self.tasks {
+            task.abort();
+        }
+        if std::io::stdout().is_terminal() {
+            output::line("");
+        }
+    }
+}
+
+async fn count_down(within: Duration) {
+    let end = Instant::now() + within;
+    if !std::io::stdout().is_terminal() {
+        output::line(format!("goes back in {} s unless `linesman commit` keeps it", within.as_secs()));
+        return;
+    }
+    while let Some(left) = end.checked_duration_since(Instant::now()) {
+        let mut out = std::io::stdout().lock();
+        write!(out, "\rgoes back in {:>3} s; Enter keeps it, Ctrl-C takes it back now ", left.as_secs() + 1)
+            .and_then(|()| out.flush())
+            .ok();
+        drop(out);
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+}
+
+/// Enter does what `linesman commit` does elsewhere.
+async fn listen(settings: Settings) {
+    let mut line = String::new();
+    let read = tokio::io::BufReader::new(tokio::io::stdin()).read_line(&mut line).await;
+    if !read.is_ok_and(|n| n > 0) {
+        return;
+    }
+    let pending = Journal::new(&settings.state_dir)
+        .unfinished()
+        .into_iter()
+        .rev()
+        .find(|r| matches!(r.phase, Phase::Pending { .. }));
+    if let Some(record) = pending {
+        transaction::decide(&settings.run_dir, &record.id, Decision::Commit).ok();
+    }
+}

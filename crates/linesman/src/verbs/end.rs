@@ -1,0 +1,34 @@
+//! `linesman commit` and `linesman rollback`.
+
+use linesman_engine::outcome::{Outcome, Verdict};
+use linesman_engine::transaction::{self, Settings};
+
+use crate::cli::{CheckpointArgs, Format};
+use crate::exit::Exit;
+use crate::output;
+
+pub async fn commit(args: CheckpointArgs, format: Format, settings: &Settings) -> Exit {
+    let result = transaction::commit(settings, args.checkpoint.as_deref()).await;
+    report(result, format, Verdict::Committed)
+}
+
+pub async fn rollback(args: CheckpointArgs, format: Format, settings: &Settings) -> Exit {
+    let result = transaction::rollback(settings, args.checkpoint.as_deref()).await;
+    report(result, format, Verdict::RolledBack)
+}
+
+/// What was asked for is a success, also when that is going back.
+fn report(result: linesman_engine::Result<Outcome>, format: Format, asked: Verdict) -> Exit {
+    let outcome = match result {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            output::error(format!("linesman: {error}"));
+            return (&error).into();
+        }
+    };
+    match format {
+        Format::Text => super::apply::report::outcome(&outcome),
+        other => output::data(other, &outcome),
+    }
+    if outcome.verdict == asked { Exit::Done } else { outcome.verdict.into() }
+}

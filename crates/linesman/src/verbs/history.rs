@@ -1,0 +1,68 @@
+//! `linesman history`: the journal, readable.
+
+use linesman_engine::journal::{Journal, Phase, Record};
+use linesman_engine::outcome::Verdict;
+use linesman_engine::transaction::Settings;
+
+use super::apply::report;
+use crate::cli::{Format, HistoryArgs};
+use crate::exit::Exit;
+use crate::output;
+
+pub fn run(args: HistoryArgs, format: Format, settings: &Settings) -> Exit {
+    let records = Journal::new(&settings.state_dir).records();
+    let Some(id) = args.id else {
+        match format {
+            Format::Text => list(&records),
+            other => output::data(other, &records),
+        }
+        return Exit::Done;
+    };
+    let Some(record) = records.iter().find(|r| r.id == id) else {
+        output::error(format!("linesman: no change {id} in the journal; `linesman history` lists them"));
+        return Exit::Failed;
+    };
+    match format {
+        Format::Text => detail(record),
+        other => output::data(other, record),
+    }
+    Exit::Done
+}
+
+fn list(records: &[Record]) {
+    if records.is_empty() {
+        output::line("no change was made on this host yet");
+        return;
+    }
+    output::line(format!("{:<28} {:<21} {:<12} {}", "ID", "STARTED", "OUTCOME", "WHAT"));
+    for record in records {
+        let why = record.outcome.as_ref().and_then(|o| o.reason.as_deref()).unwrap_or_default();
+        let what = if why.is_empty() { record.source.clone() } else { format!("{}: {why}", record.source) };
+        output::line(format!("{:<28} {:<21} {:<12} {what}", record.id, record.started, word(record)));
+    }
+}
+
+fn word(record: &Record) -> &'static str {
+    match (&record.outcome, &record.phase) {
+        (Some(outcome), _) => match outcome.verdict {
+            Verdict::Unchanged => "unchanged",
+            Verdict::Committed => "committed",
+            Verdict::Pending => "pending",
+            Verdict::RolledBack => "rolled back",
+            Verdict::Incomplete => "INCOMPLETE",
+            Verdict::Abandoned => "abandoned",
+        },
+        (None, Phase::Pending { .. }) => "unconfirmed",
+        (None, _) => "unfinished",
+    }
+}
+
+fn detail(record: &Record) {
+    output::line(format!("{} {}  {}", record.id, record.source, word(record)));
+    output::line(record.plan.render(output::colour()).trim_end());
+    if let Some(outcome) = &record.outcome {
+        report::outcome(outcome);
+    } else if let Phase::Pending { until, checkpoint } = &record.phase {
+        output::line(format!("waits for `linesman commit` until {until} (checkpoint {checkpoint})"));
+    }
+}

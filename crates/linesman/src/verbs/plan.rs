@@ -1,0 +1,24 @@
+//! `linesman plan`: what would change.
+
+use linesman_engine::transaction;
+
+use crate::cli::{Format, PlanArgs};
+use crate::exit::Exit;
+use crate::{output, read};
+
+pub async fn run(args: PlanArgs, format: Format) -> Exit {
+    let document = match read::document(&args.source.file) {
+        Ok(document) => document,
+        Err(exit) => return exit,
+    };
+    let request = super::request(&document, args.protect);
+    let plan = match transaction::plan(&request).await {
+        Ok((plan, _)) => plan,
+        Err(refusal) => return super::refused(&refusal, &document),
+    };
+    match format {
+        Format::Text => output::line(plan.render(output::colour()).trim_end()),
+        other => output::data(other, &plan),
+    }
+    if plan.is_empty() { Exit::Done } else { Exit::Differences }
+}

@@ -1,0 +1,50 @@
+//! `linesman recover`: finish what was interrupted.
+
+use linesman_engine::journal::Journal;
+use linesman_engine::lock::HostLock;
+use linesman_engine::outcome::Verdict;
+use linesman_engine::transaction::Settings;
+use linesman_engine::{Error, recover};
+
+use crate::cli::RecoverArgs;
+use crate::exit::Exit;
+use crate::output;
+
+pub async fn run(args: RecoverArgs, settings: &Settings) -> Exit {
+    match finish(args, settings).await {
+        Ok(exit) => exit,
+        Err(error) => {
+            output::error(format!("linesman: {error}"));
+            (&error).into()
+        }
+    }
+}
+
+async fn finish(args: RecoverArgs, settings: &Settings) -> Result<Exit, Error> {
+    let journal = Journal::new(&settings.state_dir);
+    if journal.unfinished().is_empty() {
+        output::line("nothing to recover");
+        return Ok(Exit::Done);
+    }
+    let _lock = HostLock::take(&settings.run_dir)?;
+    if args.boot {
+        let count = recover::before_networkmanager(&journal)?;
+        output::line(format!("{count} interrupted change(s): the former profiles are in place"));
+        return Ok(Exit::Done);
+    }
+    let mut exit = Exit::Done;
+    for record in journal.unfinished() {
+        let (id, source) = (record.id.clone(), record.source.clone());
+        match recover::finish(&journal, record).await? {
+            None => output::line(format!("{id} {source}: waits for `linesman commit` or `linesman rollback`")),
+            Some(outcome) => {
+                output::line(format!("{id} {source}:"));
+                super::apply::report::outcome(&outcome);
+                if outcome.verdict == Verdict::Incomplete {
+                    exit = Exit::Incomplete;
+                }
+            }
+        }
+    }
+    Ok(exit)
+}

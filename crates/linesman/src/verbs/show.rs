@@ -1,0 +1,49 @@
+//! `linesman show`: the state of this host.
+
+use linesman_engine::observe;
+use serde_json::{Value, json};
+
+use crate::cli::{Format, ShowArgs};
+use crate::exit::Exit;
+use crate::output;
+
+pub async fn run(args: ShowArgs, format: Format) -> Exit {
+    let (kernel, secrets, running) = (args.kernel, args.show_secrets, args.running_config);
+    let read = observe::retrieve_with(move |state| {
+        state.set_kernel_only(kernel).set_include_secrets(secrets).set_running_config_only(running);
+    });
+    let state = match read.await {
+        Ok(state) => state,
+        Err(error) => {
+            output::error(format!("linesman: {error}"));
+            return (&error).into();
+        }
+    };
+    let state = match &args.interface {
+        None => state,
+        Some(name) => match of_interface(&state, name) {
+            Some(part) => part,
+            None => {
+                output::error(format!("linesman: there is no interface {name} on this host"));
+                return Exit::Failed;
+            }
+        },
+    };
+    output::data(if args.json { Format::Json } else { format }, &state);
+    Exit::Done
+}
+
+/// The interface (an OVS bridge and its port share a name) and the routes through it.
+fn of_interface(state: &Value, name: &str) -> Option<Value> {
+    let pick = |pointer: &str, key: &str| -> Vec<Value> {
+        let list = state.pointer(pointer).and_then(Value::as_array);
+        list.into_iter().flatten().filter(|v| v[key] == name).cloned().collect()
+    };
+    let interfaces = pick("/interfaces", "name");
+    if interfaces.is_empty() {
+        return None;
+    }
+    let running = pick("/routes/running", "next-hop-interface");
+    let config = pick("/routes/config", "next-hop-interface");
+    Some(json!({ "routes": { "running": running, "config": config }, "interfaces": interfaces }))
+}

@@ -1,0 +1,33 @@
+//! A change is applied, holds, and is not touched again; br-ex takes the node's own address over.
+
+use linesman_tests::{BRIDGE, Host, br_ex};
+
+#[test]
+fn a_bridge_is_planned_applied_and_then_left_alone() {
+    let host = Host::new("apply");
+    let file = host.document(BRIDGE);
+    let plan = host.linesman(&["plan", &file]);
+    assert_eq!(plan.code(), Some(2), "{}{}", plan.stdout, plan.stderr);
+    assert!(plan.stdout.contains("br1"), "{}", plan.stdout);
+    host.apply(BRIDGE);
+    let bridge = host.interface("br1").expect("br1 is there");
+    assert_eq!(bridge["ipv4"]["address"][0]["ip"], "10.20.1.1");
+    assert_eq!(host.linesman(&["plan", &file]).code(), Some(0));
+    let before = host.history().len();
+    let again = host.apply(BRIDGE);
+    assert!(again.stdout.contains("nothing to do"), "{}", again.stdout);
+    assert_eq!(host.history().len(), before, "a change of nothing leaves no trace");
+    host.assert_settled();
+}
+
+#[test]
+fn br_ex_takes_the_nodes_own_address_while_the_hub_watches() {
+    let host = Host::new("br-ex");
+    let watch = host.lab.hub().watch(host.node.mgmt_ipv4()).unwrap();
+    let output = host.apply(&br_ex(&host.node));
+    assert!(output.stdout.contains("own-path"), "{}", output.stdout);
+    host.assert_settled();
+    assert!(watch.stop().reachable_at_end());
+    let ports = host.node.ovs_vsctl(&["list-ports", "br-ex"]).unwrap();
+    assert!(ports.contains("eth0"), "{ports}");
+}

@@ -1,0 +1,3 @@
+//! Whole-system tests: each file tells one story on a real node.
+
+mod apply;
