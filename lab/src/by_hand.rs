@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signal::Signal;
 
-use crate::error::{Doing, Error, Result};
+use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::lab::Lab;
 use crate::layer::create;
@@ -43,11 +43,9 @@ pub fn find() -> Result<Option<Description>> {
     Ok(run::running()?.into_iter().find(|lab| lab.name == name))
 }
 
-/// The keeper's whole life: starts the lab, calls `ready`, and holds it until it is told to end by SIGTERM.
+/// The keeper's whole life: starts the lab, calls `ready`, and holds it until it is killed. No handler is needed for
+/// that: what a lab consists of ends with its owner, and `end` sweeps the rest.
 pub fn keep(wish: &Wish, mut tell: impl FnMut(&str), ready: impl FnOnce()) -> Result<()> {
-    // Before any thread is made: they inherit the mask, and the signal waits for us.
-    let end = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT]);
-    end.thread_block().doing(|| "block signals".into())?;
     // A session of its own: closing the terminal it was started from must not end it. Refused if it leads one already.
     let _ = nix::unistd::setsid();
     create(&places::cache())?;
@@ -57,8 +55,9 @@ pub fn keep(wish: &Wish, mut tell: impl FnMut(&str), ready: impl FnOnce()) -> Re
     tell("the hub is up: gateway, DHCP, router advertisements and DNS at 10.9.N.1 and fd09:0:0:N::1");
     let _nodes = start_nodes(&lab, wish)?;
     ready();
-    end.wait().doing(|| "wait for the end".into())?;
-    Ok(())
+    loop {
+        std::thread::park();
+    }
 }
 
 fn start_nodes(lab: &Lab, wish: &Wish) -> Result<Vec<Node>> {
@@ -79,11 +78,8 @@ pub fn end() -> Result<bool> {
     let Some(lab) = find()? else {
         return Ok(run::sweep()?.iter().any(|swept| swept.starts_with(&name())));
     };
-    lab.owner.signal(Signal::SIGTERM)?;
-    if !lab.owner.wait_gone(PATIENCE) {
-        lab.owner.signal(Signal::SIGKILL)?;
-        lab.owner.wait_gone(PATIENCE);
-    }
+    lab.owner.signal(Signal::SIGKILL)?;
+    lab.owner.wait_gone(PATIENCE);
     run::sweep()?;
     for file in [log(), lock_file()] {
         let _ = std::fs::remove_file(file);
