@@ -1,3 +1,37 @@
-//! The chores of the tree: lab by hand, demo, set-up.
+//! The chores of the tree.
 
-fn main() {}
+mod lab;
+mod setup;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", about = "The chores of the tree", version)]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Install what the lab needs and make the nodes' root file systems (cached)
+    Setup(setup::Arguments),
+    /// A lab by hand: real nodes that stay up until you end them
+    Lab {
+        #[command(subcommand)]
+        verb: lab::Verb,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().chore {
+        Chore::Setup(arguments) => setup::run(&arguments),
+        Chore::Lab { verb } => lab::run(verb),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::FAILURE
+    })
+}
