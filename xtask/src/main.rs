@@ -1,5 +1,7 @@
 //! The chores of the tree.
 
+mod demo;
+mod docs;
 mod lab;
 mod setup;
 
@@ -18,6 +20,10 @@ struct Arguments {
 enum Chore {
     /// Install what the lab needs and make the nodes' root file systems (cached)
     Setup(setup::Arguments),
+    /// The main job on a fresh machine, watched from outside (`make demo`)
+    Demo,
+    /// Write the reference pages from code (`make docs`)
+    Docs,
     /// A lab by hand: real nodes that stay up until you end them
     Lab {
         #[command(subcommand)]
@@ -28,6 +34,8 @@ enum Chore {
 fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Setup(arguments) => setup::run(&arguments),
+        Chore::Demo => demo::run().map(|()| ExitCode::SUCCESS),
+        Chore::Docs => docs::run().map(|()| ExitCode::SUCCESS),
         Chore::Lab { verb } => lab::run(verb),
     };
     done.unwrap_or_else(|error| {
