@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::net::IpAddr;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use nix::sched::CloneFlags;
@@ -11,6 +11,7 @@ use nix::sched::CloneFlags;
 use crate::boot::{Booted, Plan};
 use crate::error::{Doing, Error, Result};
 use crate::exec::{Exec, Output, Running};
+use crate::faults::Faults;
 use crate::namespaces::Namespaces;
 use crate::ping::Pinger;
 use crate::watch::Watch;
@@ -22,6 +23,7 @@ const PING_PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Hub {
     namespaces: Arc<Namespaces>,
+    pub(crate) faults: Mutex<Faults>,
 }
 
 impl Hub {
@@ -44,7 +46,7 @@ impl Hub {
     }
 
     pub(crate) fn over(namespaces: Arc<Namespaces>) -> Self {
-        Self { namespaces }
+        Self { namespaces, faults: Mutex::default() }
     }
 
     pub(crate) fn namespaces(&self) -> &Namespaces {

@@ -11,9 +11,11 @@
 
 mod address;
 mod boot;
+pub mod by_hand;
 mod cgroup;
 mod error;
 mod exec;
+mod faults;
 mod files;
 mod hub;
 mod lab;
@@ -24,6 +26,7 @@ mod namespaces;
 mod node;
 mod ping;
 pub mod places;
+mod responder;
 pub mod run;
 mod setup;
 mod systemd;
@@ -33,6 +36,7 @@ mod watch;
 pub use address::{NETWORKS, gateway_v4, gateway_v6};
 pub use error::{Error, Result};
 pub use exec::{Exec, Output, Running};
+pub use faults::Service;
 pub use hub::Hub;
 pub use lab::Lab;
 pub use namespaces::assert_in_lab;

@@ -53,7 +53,6 @@ impl Namespaces {
         self.pid
     }
 
-
     /// Runs `work` inside some of them, on a thread that ends with it: only that thread moves.
     pub(crate) fn within_some<T: Send>(
         &self,

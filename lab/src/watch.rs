@@ -108,31 +108,34 @@ fn longest_outage(samples: &[Sample]) -> Duration {
     longest
 }
 
+/// The last request is sent when the end is asked for, so that the record says how things stood then.
 fn sample(pinger: &Pinger, ending: &AtomicBool, samples: &Mutex<Vec<Sample>>) {
     let mut pending = Pending::default();
-    let mut next = Instant::now();
     let mut sequence: u16 = 0;
-    let mut last_deadline = None;
     loop {
-        let now = Instant::now();
-        if ending.load(Ordering::Relaxed) {
-            let deadline = *last_deadline.get_or_insert(now + PATIENCE);
-            next = deadline;
-        } else if now >= next {
-            pinger.send(sequence);
-            pending.sent(sequence, now);
-            sequence = sequence.wrapping_add(1);
-            next = (next + EVERY).max(now);
+        let (now, last) = (Instant::now(), ending.load(Ordering::Relaxed));
+        pinger.send(sequence);
+        pending.sent(sequence, now);
+        sequence = sequence.wrapping_add(1);
+        let until = now + if last { PATIENCE } else { EVERY };
+        while !(last && pending.is_empty()) && listen(pinger, &mut pending, until) {
+            record(&mut pending, samples);
         }
-        if let Some(answered) = pinger.receive(next.min(now + EVERY)) {
-            pending.answered(answered);
-        }
-        let mut samples = samples.lock().unwrap_or_else(PoisonError::into_inner);
-        samples.extend(pending.decided(Instant::now()));
-        if last_deadline.is_some() && (pending.is_empty() || Instant::now() >= next) {
+        record(&mut pending, samples);
+        if last {
             return;
         }
     }
+}
+
+fn listen(pinger: &Pinger, pending: &mut Pending, until: Instant) -> bool {
+    let answered = pinger.receive(until);
+    answered.into_iter().for_each(|sequence| pending.answered(sequence));
+    answered.is_some()
+}
+
+fn record(pending: &mut Pending, samples: &Mutex<Vec<Sample>>) {
+    samples.lock().unwrap_or_else(PoisonError::into_inner).extend(pending.decided(Instant::now()));
 }
 
 /// Requests on their way, oldest first.

@@ -1,5 +1,7 @@
 //! A node comes up with real daemons and is reached from the hub.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::time::Duration;
 
 use linesman_lab::{Daemon, Lab, Node};

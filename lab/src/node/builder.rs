@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use super::Node;
+use super::{Node, disk};
 use crate::boot::Plan;
 use crate::error::{Doing, Error, Result};
 use crate::lab::Shared;
@@ -17,6 +17,7 @@ pub struct NodeBuilder {
     root: Root,
     binaries: Vec<PathBuf>,
     dad: bool,
+    disks: Vec<(PathBuf, u64)>,
     systemd: bool,
 }
 
@@ -30,6 +31,7 @@ impl NodeBuilder {
             root: Root::Forky,
             binaries: vec![],
             dad: false,
+            disks: vec![],
             systemd: false,
         }
     }
@@ -63,6 +65,12 @@ impl NodeBuilder {
         self
     }
 
+    /// A file system of that many bytes, so small that a test can fill it.
+    pub fn small_disk(mut self, place: impl Into<PathBuf>, bytes: u64) -> Self {
+        self.disks.push((place.into(), bytes));
+        self
+    }
+
     pub(crate) fn numbered(mut self) -> Result<Self> {
         if self.number.is_none() {
             self.number = Some(self.shared.take_number()?);
@@ -77,6 +85,9 @@ impl NodeBuilder {
         let number = builder.number.unwrap_or_default();
         let plan = builder.plan(&builder.root.ensure()?)?;
         builder.furnish(&plan.folder.join("upper"), number)?;
+        for ((image, _), (_, bytes)) in plan.disks.iter().zip(&builder.disks) {
+            disk::make(image, *bytes)?;
+        }
         let NodeBuilder { shared, name, nics, .. } = builder;
         let node = Node { shared, name, number, nics, plan, booted: Mutex::new(None) };
         node.boot()?;
@@ -123,13 +134,20 @@ impl NodeBuilder {
             false => ("plain-layer", "/usr/lib/lab/node-init"),
         };
         let target = |path: &PathBuf| Path::new("/usr/bin").join(path.file_name().unwrap_or_default());
+        let image = |number: usize| folder.join(format!("disk{number}.img"));
+        let disks = self
+            .disks
+            .iter()
+            .enumerate()
+            .map(|(number, (place, _))| (image(number), place.clone()))
+            .collect();
         Ok(Plan {
             what: format!("node {}", self.name),
             folder,
             layers: vec![run.join(layer), root.into()],
             init: init.into(),
             binds: self.binaries.iter().map(|path| (path.clone(), target(path))).collect(),
-            disks: vec![],
+            disks,
             cgroup: if self.systemd { Some(cgroup::of(&self.shared.folder.id(), &self.name)?) } else { None },
         })
     }

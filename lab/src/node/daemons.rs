@@ -58,6 +58,10 @@ done
 systemctl daemon-reload";
 const RELEASE_UNITS: &str = "rm -f /run/systemd/system/*.d/lab-hold.conf; systemctl daemon-reload";
 
+/// They cling to the bus that died, and systemd takes them for running: NetworkManager would wait for them in vain.
+const ORPHANS_OF_DBUS: &[&str] =
+    &["systemd-hostnamed.service", "NetworkManager-dispatcher.service", "polkit.service"];
+
 impl Node {
     /// As the machine counts; None if it does not run.
     pub fn daemon_pid(&self, daemon: Daemon) -> Result<Option<u32>> {
@@ -98,6 +102,9 @@ impl Node {
     /// Even while restarts are paused; waits until it answers.
     pub fn start_daemon(&self, daemon: Daemon) -> Result<()> {
         if self.has_systemd() {
+            if daemon == Daemon::Dbus {
+                self.run(["systemctl", "stop"].iter().chain(ORPHANS_OF_DBUS))?;
+            }
             self.run(["systemctl", "start", daemon.unit()])?;
         } else if !self.daemon_running(daemon)? {
             self.write_file(format!("/run/lab/start.{}", daemon.short_name()), "", 0o644)?;

@@ -12,8 +12,10 @@ use rtnetlink::{
 use super::{Error, Netlink, Result, facts::AddressFact};
 
 /// The flags a caller may choose; the others are the kernel's own findings.
-const CHOSEN: AddressFlags =
-    AddressFlags::Nodad.union(AddressFlags::Homeaddress).union(AddressFlags::Noprefixroute).union(AddressFlags::Mcautojoin);
+const CHOSEN: AddressFlags = AddressFlags::Nodad
+    .union(AddressFlags::Homeaddress)
+    .union(AddressFlags::Noprefixroute)
+    .union(AddressFlags::Mcautojoin);
 
 impl Netlink {
     /// An address that is there already stays.
@@ -71,7 +73,9 @@ impl Netlink {
 fn was_there(answer: Result<()>) -> Result<bool> {
     match answer {
         Ok(()) => Ok(true),
-        Err(error) if matches!(error.errno(), Some(Errno::EADDRNOTAVAIL | Errno::ENODEV | Errno::ENOENT)) => Ok(false),
+        Err(error) if matches!(error.errno(), Some(Errno::EADDRNOTAVAIL | Errno::ENODEV | Errno::ENOENT)) => {
+            Ok(false)
+        }
         Err(error) => Err(error),
     }
 }

@@ -88,9 +88,17 @@ impl LinkEvents {
             }
             match self.socket.recv_from_full().await {
                 Ok((datagram, _)) => self.take(&datagram),
-                Err(error) if error.raw_os_error() == Some(Errno::ENOBUFS as i32) => self.lose_track(),
+                Err(error) if is_overrun(&error) => self.lose_track(),
                 Err(error) => return Err(Error::Broken(error)),
             }
+        }
+    }
+
+    /// Returns after the next change; never, if the socket broke. For those who also look from time to time.
+    pub async fn changed(&mut self) {
+        if let Err(error) = self.next().await {
+            log::warn!("network events are no longer told: {error}");
+            std::future::pending().await
         }
     }
 
@@ -106,7 +114,13 @@ impl LinkEvents {
         }
     }
 
+    /// Until its queue has been empty once, an overrun socket drops further events without a word. So it is emptied
+    /// before the loss is told: what the caller reads then is at least as new as all that was dropped.
     fn lose_track(&mut self) {
+        while match self.socket.socket_ref().recv_from_full() {
+            Ok(_) => true,
+            Err(error) => is_overrun(&error),
+        } {}
         self.names_are_stale = true;
         self.pending.push_back(LOST);
     }
@@ -136,6 +150,10 @@ impl LinkEvents {
         let interface = index.and_then(|index| self.names.get(&index).cloned());
         Some(Event { kind, gone, index, interface })
     }
+}
+
+fn is_overrun(error: &std::io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::ENOBUFS as i32)
 }
 
 fn classify(message: &RouteNetlinkMessage) -> Option<(EventKind, bool, Option<u32>)> {

@@ -1,4 +1,4 @@
-use std::{future::ready, net::IpAddr};
+use std::{future::ready, net::IpAddr, time::Duration};
 
 use futures_util::{Stream, TryStreamExt};
 use rtnetlink::{
@@ -10,10 +10,14 @@ use rtnetlink::{
     },
 };
 
+use tokio::time::{Instant, sleep};
+
 use super::{
     Error, Netlink, Result,
     facts::{self, AddressFact, DefaultRoute, LinkFact, Names},
 };
+
+const GLANCE: Duration = Duration::from_millis(25);
 
 impl Netlink {
     pub async fn links(&self) -> Result<Vec<LinkFact>> {
@@ -51,14 +55,31 @@ impl Netlink {
         Ok(routes)
     }
 
-    /// Whether the neighbour answered ARP or neighbour discovery just now.
-    pub async fn is_neighbour_reachable(&self, ip: IpAddr, index: u32) -> Result<bool> {
+    /// Asks a neighbour that is known anew, by ARP or neighbour discovery, and says whether it answers.
+    ///
+    /// The kernel takes a neighbour for reachable for half a minute after its last word, also when its cable has been
+    /// cut since: what the table says without asking proves nothing.
+    pub async fn confirm_neighbour(&self, ip: IpAddr, index: u32, deadline: Instant) -> Result<bool> {
+        use NeighbourState::{Delay, Probe, Reachable, Stale};
+        if !matches!(self.neighbour_state(ip, index).await?, Some(Reachable | Stale | Delay | Probe)) {
+            return Ok(false);
+        }
+        let question = self.handle.neighbours().add(index, ip).state(Probe).replace();
+        question.execute().await.map_err(|error| Error::of(format!("ask for neighbour {ip}"), error))?;
+        while Instant::now() < deadline {
+            match self.neighbour_state(ip, index).await? {
+                Some(Reachable) => return Ok(true),
+                Some(Probe) => sleep(GLANCE).await,
+                _ => return Ok(false),
+            }
+        }
+        Ok(false)
+    }
+
+    async fn neighbour_state(&self, ip: IpAddr, index: u32) -> Result<Option<NeighbourState>> {
         let messages = collect("list neighbours", self.handle.neighbours().get().execute()).await?;
-        Ok(messages.iter().any(|message| {
-            message.header.ifindex == index
-                && message.header.state == NeighbourState::Reachable
-                && is_about(message, ip)
-        }))
+        let found = messages.iter().find(|message| message.header.ifindex == index && is_about(message, ip));
+        Ok(found.map(|message| message.header.state))
     }
 
     pub(super) async fn names(&self) -> Result<Names> {

@@ -82,7 +82,9 @@ impl OvsKeys {
             Table::OpenVSwitch => self.global = keys,
             Table::Bridge => drop(self.bridges.insert(row.text("name")?, BridgeKeys::of(row, keys)?)),
             Table::Port => drop(self.ports.insert(row.text("name")?, keys)),
-            Table::Interface => drop(self.interfaces.insert(row.text("name")?, InterfaceKeys::of(row, keys)?)),
+            Table::Interface => {
+                drop(self.interfaces.insert(row.text("name")?, InterfaceKeys::of(row, keys)?))
+            }
         }
         Ok(())
     }
@@ -93,7 +95,9 @@ impl OvsKeys {
             Table::OpenVSwitch => vec![("", &self.global)],
             Table::Bridge => self.bridges.iter().map(|(name, keys)| (name.as_str(), &keys.row)).collect(),
             Table::Port => self.ports.iter().map(|(name, keys)| (name.as_str(), keys)).collect(),
-            Table::Interface => self.interfaces.iter().map(|(name, keys)| (name.as_str(), &keys.row)).collect(),
+            Table::Interface => {
+                self.interfaces.iter().map(|(name, keys)| (name.as_str(), &keys.row)).collect()
+            }
         }
     }
 

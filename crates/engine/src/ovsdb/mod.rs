@@ -24,7 +24,9 @@ pub enum Error {
     Broken { path: PathBuf, source: io::Error },
     #[error("the Open vSwitch database at {path} gave no answer within {limit:?}")]
     Silent { path: PathBuf, limit: Duration },
-    #[error("the connection to the Open vSwitch database at {path} was given up after an earlier failure; connect again")]
+    #[error(
+        "the connection to the Open vSwitch database at {path} was given up after an earlier failure; connect again"
+    )]
     GivenUp { path: PathBuf },
     #[error("the Open vSwitch database at {path} sent something that is not OVSDB: {what}")]
     NotOvsdb { path: PathBuf, what: String },

@@ -130,7 +130,8 @@ impl Row {
             Some([Value::String(tag), Value::Array(pairs)]) if tag == "map" => pairs,
             _ => return Err(self.unexpected(column)),
         };
-        let pair = |pair: &Value| Some((pair.get(0)?.as_str()?.to_owned(), pair.get(1)?.as_str()?.to_owned()));
+        let pair =
+            |pair: &Value| Some((pair.get(0)?.as_str()?.to_owned(), pair.get(1)?.as_str()?.to_owned()));
         pairs.iter().map(pair).collect::<Option<_>>().ok_or_else(|| self.unexpected(column))
     }
 
@@ -206,7 +207,8 @@ mod tests {
         let single = row(json!({"ofport_request": 7, "protocols": "OpenFlow13"}));
         assert_eq!(single.optional_integer("ofport_request").unwrap(), Some(7));
         assert_eq!(single.texts("protocols").unwrap(), BTreeSet::from(["OpenFlow13".to_owned()]));
-        let several = row(json!({"ofport_request": ["set", []], "protocols": ["set", ["OpenFlow10", "OpenFlow13"]]}));
+        let several =
+            row(json!({"ofport_request": ["set", []], "protocols": ["set", ["OpenFlow10", "OpenFlow13"]]}));
         assert_eq!(several.optional_integer("ofport_request").unwrap(), None);
         assert_eq!(several.texts("protocols").unwrap().len(), 2);
     }

@@ -73,10 +73,7 @@ pub fn carry_plan(
 /// Rows of the snapshot that are gone: nothing can be restored into them until NetworkManager has made them again.
 pub fn missing_rows(snapshot: &OvsKeys, now: &OvsKeys, scope: &Scope) -> Vec<(Table, String)> {
     let gone = |(table, name, _): &(Table, &str, &RowKeys)| now.row(*table, name).is_none();
-    named_rows(snapshot, &scope.names)
-        .filter(gone)
-        .map(|(table, name, _)| (table, name.to_owned()))
-        .collect()
+    named_rows(snapshot, &scope.names).filter(gone).map(|(table, name, _)| (table, name.to_owned())).collect()
 }
 
 fn named_rows<'a>(
@@ -91,7 +88,8 @@ fn restore_keys(table: Table, name: &str, was: &RowKeys, is: &RowKeys) -> Option
     let mutations = COLUMNS.iter().flat_map(|column| {
         let (was, is) = (foreign(*column, keys_of(was, *column)), foreign(*column, keys_of(is, *column)));
         let wrong = is.iter().filter(|(key, value)| was.get(*key) != Some(*value)).map(|(key, _)| *key);
-        let due = was.iter().filter(|(key, value)| is.get(*key) != Some(*value)).map(|(key, value)| (*key, *value));
+        let due =
+            was.iter().filter(|(key, value)| is.get(*key) != Some(*value)).map(|(key, value)| (*key, *value));
         let (wrong, due): (Vec<_>, Vec<_>) = (wrong.collect(), due.collect());
         let delete = (!wrong.is_empty()).then(|| Mutation::delete_keys(*column, wrong));
         let insert = (!due.is_empty()).then(|| Mutation::insert_keys(*column, due));

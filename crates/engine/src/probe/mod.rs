@@ -1,10 +1,21 @@
-use std::{time::Duration,sync::Arc};
-#[derive(Clone,Debug)] pub struct Probe; impl std::str::FromStr for Probe{type Err=String; fn from_str(_:&str)->Result<Self,String>{Ok(Probe)}}
-#[derive(Clone,Debug,PartialEq,serde::Serialize,serde::Deserialize)] pub struct Report;
-impl std::fmt::Display for Report { fn fmt(&self, f:&mut std::fmt::Formatter<'_>)->std::fmt::Result{write!(f,"r")}}
-pub enum Verdict{Pass,Fail{reason:String}}
-pub async fn run_once(_:&[Probe])->Vec<Report>{vec![]}
-pub async fn wait_until_pass(_:&[Probe],_:Duration,_:Arc<tokio::sync::Notify>)->Vec<Report>{vec![]}
-pub fn default_probes()->Vec<Probe>{vec![]}
-pub fn required(p:&[Probe],_:&[Report])->Vec<Probe>{p.to_vec()}
-pub fn judge(_:&[Report],_:&[Report])->Verdict{Verdict::Pass}
+//! Probes: is this host still connected? They run concurrently, each within its own deadline, before and after a change.
+
+mod dns;
+mod gateway;
+mod http;
+mod icmp;
+mod judge;
+mod race;
+mod report;
+mod resolv_conf;
+mod resolve;
+mod run;
+mod spec;
+mod tcp;
+mod wait;
+
+pub use judge::{Judgement, Standing, Verdict, judge};
+pub use report::{Outcome, Report};
+pub use run::run_once;
+pub use spec::{DEFAULT_TIMEOUT, Family, ParseError, Probe, ProbeSpec, default_probes};
+pub use wait::wait_until_pass;

@@ -143,14 +143,13 @@ async fn holds(nm: &Nm, settle: Duration, watch: &Watch, record: &Record, snapsh
 }
 
 async fn probes_pass(context: &Context<'_>, watch: &Watch) -> Result<Vec<Report>, Setback> {
-    // Only what passed before can be lost: the rest is looked at once, for the report.
-    let required: Vec<Probe> = probe::required(context.probes, context.before);
     let patience = context.request.patience;
-    let after = probe::wait_until_pass(&required, patience, watch.notify()).await;
-    match probe::judge(context.before, &after) {
-        probe::Verdict::Pass => Ok(after),
-        probe::Verdict::Fail { reason } => {
-            let reason = format!("{reason} within {} s after the change", patience.as_secs());
+    let wake = async || watch.next().await;
+    let after = probe::wait_until_pass(context.probes, context.before, patience, wake).await;
+    match probe::judge(context.before, &after).reason() {
+        None => Ok(after),
+        Some(reason) => {
+            let reason = format!("{reason} (patience {} s)", patience.as_secs());
             Err(Setback { probes: after, ..Setback::new("probe", reason) })
         }
     }

@@ -41,7 +41,8 @@ fn what_is_as_it_was_needs_nothing() {
 #[test]
 fn restoring_adds_alters_and_removes() {
     let was = with_interface("eth0", row("1", &[("gone", "1"), ("altered", "old"), ("same", "s")], &[]));
-    let is = with_interface("eth0", row("2", &[("altered", "new"), ("same", "s"), ("added", "x")], &[("c", "3")]));
+    let is =
+        with_interface("eth0", row("2", &[("altered", "new"), ("same", "s"), ("added", "x")], &[("c", "3")]));
     assert_eq!(
         sent(&restore_plan(&was, &is, &scope(&["eth0"]))),
         json!([{
@@ -59,8 +60,10 @@ fn restoring_adds_alters_and_removes() {
 
 #[test]
 fn restoring_leaves_what_its_owner_keeps() {
-    let was = with_interface("eth0", row("1", &[("NM.connection.uuid", "old"), ("ovn-installed", "true")], &[]));
-    let is = with_interface("eth0", row("2", &[("NM.connection.uuid", "new"), ("ovn-installed-ts", "7")], &[]));
+    let was =
+        with_interface("eth0", row("1", &[("NM.connection.uuid", "old"), ("ovn-installed", "true")], &[]));
+    let is =
+        with_interface("eth0", row("2", &[("NM.connection.uuid", "new"), ("ovn-installed-ts", "7")], &[]));
     assert_eq!(restore_plan(&was, &is, &scope(&["eth0"])), []);
 }
 
@@ -82,7 +85,8 @@ fn rows_out_of_scope_are_left_alone() {
 
 #[test]
 fn the_global_row_has_no_name() {
-    let was = OvsKeys { global: row("1", &[("system-id", "a")], &[("hw-offload", "true")]), ..OvsKeys::default() };
+    let was =
+        OvsKeys { global: row("1", &[("system-id", "a")], &[("hw-offload", "true")]), ..OvsKeys::default() };
     let is = OvsKeys { global: row("1", &[("system-id", "b")], &[]), ..OvsKeys::default() };
     assert_eq!(
         sent(&restore_plan(&was, &is, &Scope { names: BTreeSet::new(), global: true })),
@@ -132,7 +136,11 @@ fn a_requested_port_number_and_protocols_go_back() {
 
 #[test]
 fn carrying_fills_in_what_a_new_row_lost() {
-    let was = with_ofport("eth0", row("old", &[("mine", "1"), ("theirs", "a"), ("NM.connection.uuid", "u")], &[]), Some(9));
+    let was = with_ofport(
+        "eth0",
+        row("old", &[("mine", "1"), ("theirs", "a"), ("NM.connection.uuid", "u")], &[]),
+        Some(9),
+    );
     let is = with_ofport("eth0", row("new", &[("theirs", "b")], &[]), None);
     assert_eq!(
         sent(&carry_plan(&was, &is, &names(&["eth0"]), &BTreeSet::new())),
@@ -160,9 +168,15 @@ fn what_the_document_declares_is_not_carried() {
     let was = with_interface("eth0", row("old", &[("a", "1"), ("b", "2")], &[]));
     let is = with_interface("eth0", row("new", &[], &[]));
     let declared = |column| {
-        BTreeSet::from([KeyPath { table: Table::Interface, row: "eth0".to_owned(), column, key: "a".to_owned() }])
+        BTreeSet::from([KeyPath {
+            table: Table::Interface,
+            row: "eth0".to_owned(),
+            column,
+            key: "a".to_owned(),
+        }])
     };
-    let mutations = |declared| sent(&carry_plan(&was, &is, &names(&["eth0"]), &declared))[0]["mutations"].clone();
+    let mutations =
+        |declared| sent(&carry_plan(&was, &is, &names(&["eth0"]), &declared))[0]["mutations"].clone();
     assert_eq!(
         mutations(declared(Column::ExternalIds)),
         json!([["external_ids", "insert", ["map", [["b", "2"]]]]])
@@ -177,7 +191,10 @@ fn what_the_document_declares_is_not_carried() {
 #[test]
 fn a_snapshot_survives_the_journal() {
     let mut keys = with_ofport("eth0", row("1", &[("a", "1")], &[("b", "2")]), Some(3));
-    keys.bridges.insert("br-ex".to_owned(), BridgeKeys { fail_mode: Some("standalone".to_owned()), ..Default::default() });
+    keys.bridges.insert(
+        "br-ex".to_owned(),
+        BridgeKeys { fail_mode: Some("standalone".to_owned()), ..Default::default() },
+    );
     let text = serde_json::to_string(&keys).unwrap();
     assert_eq!(serde_json::from_str::<OvsKeys>(&text).unwrap(), keys);
 }

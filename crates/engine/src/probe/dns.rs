@@ -1,0 +1,177 @@
+//! A real question to the servers themselves: no resolver library, no cache, no fallback that hides a dead server.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    time::Duration,
+};
+
+use hickory_proto::{
+    op::{Message, MessageType, Query, ResponseCode},
+    rr::{Name, RecordType},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpStream, UdpSocket},
+    time::{Instant, timeout, timeout_at},
+};
+
+use super::{
+    race::first_success,
+    resolv_conf::{ResolvConf, server_address},
+    run::{Finding, Trouble},
+};
+
+const RESEND: Duration = Duration::from_millis(700);
+
+pub(super) async fn check(name: Option<&str>, servers: Option<&[IpAddr]>, deadline: Instant) -> Finding {
+    let conf = ResolvConf::read();
+    let servers = match servers {
+        Some(servers) => servers.iter().map(|ip| server_address(*ip)).collect(),
+        None => conf.addresses(),
+    };
+    if servers.is_empty() {
+        return Err(Trouble::NotApplicable("no DNS server is configured".to_owned()));
+    }
+    let questions = questions(name, &conf.search).map_err(Trouble::Failed)?;
+    let attempts = servers.into_iter().map(|server| is_alive(server, &questions, deadline));
+    first_success(attempts).await.map_err(Trouble::Failed)
+}
+
+/// Without a name the root is asked for. A server that only knows its own zones refuses that, and is asked for the
+/// search domains then, which it should know.
+fn questions(name: Option<&str>, search: &[String]) -> Result<Vec<Query>, String> {
+    match name {
+        Some(name) => Ok(vec![Query::query(parse_name(name)?, RecordType::A)]),
+        None => {
+            let domains = search.iter().filter_map(|domain| parse_name(domain).ok());
+            Ok(std::iter::once(Name::root())
+                .chain(domains)
+                .map(|name| Query::query(name, RecordType::SOA))
+                .collect())
+        }
+    }
+}
+
+pub(super) fn parse_name(name: &str) -> Result<Name, String> {
+    let mut parsed =
+        Name::from_utf8(name).map_err(|error| format!("\"{name}\" is not a domain name: {error}"))?;
+    parsed.set_fqdn(true);
+    Ok(parsed)
+}
+
+async fn is_alive(
+    server: SocketAddr,
+    questions: &[Query],
+    deadline: Instant,
+) -> Result<Option<String>, String> {
+    let mut refused = String::new();
+    for question in questions {
+        let answer = ask(server, question, deadline).await?;
+        match answer.metadata.response_code {
+            ResponseCode::NoError | ResponseCode::NXDomain => return Ok(None),
+            code => refused = format!("{} answers {code}", server.ip()),
+        }
+        if answer.metadata.response_code != ResponseCode::Refused {
+            break;
+        }
+    }
+    Err(refused)
+}
+
+/// One question to one server; its answer, whatever it says.
+pub(super) async fn ask(server: SocketAddr, question: &Query, deadline: Instant) -> Result<Message, String> {
+    match timeout_at(deadline, exchange(server, question)).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(why)) => Err(format!("{}: {why}", server.ip())),
+        Err(_) => Err(format!("{} does not answer", server.ip())),
+    }
+}
+
+async fn exchange(server: SocketAddr, question: &Query) -> Result<Message, String> {
+    let mut request = Message::query();
+    request.metadata.recursion_desired = true;
+    request.add_query(question.clone());
+    let bytes = request.to_vec().map_err(|error| error.to_string())?;
+    let answer = over_udp(server, &request, &bytes).await?;
+    if answer.metadata.truncation { over_tcp(server, &request, &bytes).await } else { Ok(answer) }
+}
+
+async fn over_udp(server: SocketAddr, request: &Message, bytes: &[u8]) -> Result<Message, String> {
+    let any: IpAddr =
+        if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let socket = UdpSocket::bind((any, 0)).await.map_err(|error| error.to_string())?;
+    socket.connect(server).await.map_err(|error| error.to_string())?;
+    loop {
+        socket.send(bytes).await.map_err(|error| error.to_string())?;
+        if let Ok(answer) = timeout(RESEND, receive(&socket, request)).await {
+            return answer;
+        }
+    }
+}
+
+/// Datagrams that are not an answer to this very question are somebody else's, or a forgery: they are passed over.
+async fn receive(socket: &UdpSocket, request: &Message) -> Result<Message, String> {
+    let mut buffer = vec![0; 4096];
+    loop {
+        let read = socket.recv(&mut buffer).await.map_err(|error| error.to_string())?;
+        match Message::from_vec(&buffer[..read]) {
+            Ok(answer) if answers(&answer, request) => return Ok(answer),
+            _ => {}
+        }
+    }
+}
+
+async fn over_tcp(server: SocketAddr, request: &Message, bytes: &[u8]) -> Result<Message, String> {
+    let answer = over_stream(server, bytes).await.map_err(|error| format!("over TCP: {error}"))?;
+    let answer =
+        Message::from_vec(&answer).map_err(|error| format!("a malformed answer over TCP: {error}"))?;
+    answers(&answer, request).then_some(answer).ok_or("over TCP: an answer to another question".to_owned())
+}
+
+async fn over_stream(server: SocketAddr, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut stream = TcpStream::connect(server).await?;
+    let length = u16::try_from(bytes.len()).map_err(std::io::Error::other)?;
+    stream.write_all(&[&length.to_be_bytes(), bytes].concat()).await?;
+    let mut answer = vec![0; stream.read_u16().await?.into()];
+    stream.read_exact(&mut answer).await?;
+    Ok(answer)
+}
+
+fn answers(answer: &Message, request: &Message) -> bool {
+    let of_it =
+        answer.metadata.id == request.metadata.id && answer.metadata.message_type == MessageType::Response;
+    // Some servers leave the question out when they refuse it.
+    of_it && (answer.queries.is_empty() || answer.queries == request.queries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(questions: &[Query]) -> Vec<String> {
+        questions.iter().map(|question| format!("{} {}", question.name(), question.query_type())).collect()
+    }
+
+    #[test]
+    fn without_a_name_the_root_comes_first() {
+        let search = ["lab.test".to_owned(), "not..valid".to_owned()];
+        assert_eq!(names(&questions(None, &search).unwrap()), [". SOA", "lab.test. SOA"]);
+        assert_eq!(names(&questions(Some("example.org"), &search).unwrap()), ["example.org. A"]);
+        assert!(questions(Some("not..valid"), &search).unwrap_err().contains("not a domain name"));
+    }
+
+    #[test]
+    fn an_answer_belongs_to_its_question() {
+        let mut request = Message::query();
+        request.add_query(Query::query(parse_name("example.org").unwrap(), RecordType::A));
+        let reply = request.clone().into_response();
+        assert!(answers(&reply, &request));
+        assert!(!answers(&request, &request), "a question is no answer");
+        let mut other = reply.clone();
+        other.metadata.id = other.metadata.id.wrapping_add(1);
+        assert!(!answers(&other, &request));
+        other = reply.clone();
+        other.queries[0].set_name(parse_name("example.com").unwrap());
+        assert!(!answers(&other, &request));
+    }
+}

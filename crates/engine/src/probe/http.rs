@@ -1,0 +1,147 @@
+//! One request over HTTP or HTTPS; any answer below 500 means that somebody is at home.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use http_body_util::Empty;
+use hyper::{Request, Response, StatusCode, Uri, body::Bytes, header::HOST, http::uri::Scheme};
+use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::TokioExecutor,
+};
+use rustls::{
+    ClientConfig, DigitallySignedStruct, SignatureScheme,
+    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    crypto::CryptoProvider,
+    pki_types::{CertificateDer, ServerName, UnixTime},
+};
+use tokio::time::{Instant, timeout_at};
+
+use super::{
+    run::{Finding, Trouble},
+    tcp::reachable,
+};
+
+pub(super) async fn check(url: &str, insecure: bool, deadline: Instant) -> Finding {
+    let status = match timeout_at(deadline, get(url, insecure, deadline)).await {
+        Ok(outcome) => outcome.map_err(Trouble::Failed)?,
+        Err(_) => return Err(Trouble::Failed("it takes connections but does not answer".to_owned())),
+    };
+    if status.is_server_error() { Err(Trouble::Failed(format!("it answers {status}"))) } else { Ok(None) }
+}
+
+async fn get(url: &str, insecure: bool, deadline: Instant) -> Result<StatusCode, String> {
+    let url: Uri = url.parse().map_err(|error| format!("the URL is wrong: {error}"))?;
+    let host = url.host().ok_or("the URL names no host")?.trim_matches(['[', ']']).to_owned();
+    let secure = url.scheme() == Some(&Scheme::HTTPS);
+    let port = url.port_u16().unwrap_or(if secure { 443 } else { 80 });
+    let address = reachable(&host, port, deadline).await?;
+    let request = request(&url, address)?;
+    let response = if secure { send_tls(request, host, insecure).await? } else { send(request).await? };
+    Ok(response.status())
+}
+
+/// The connection goes to the address that was found to answer; the server is told the name that was asked for.
+fn request(url: &Uri, address: SocketAddr) -> Result<Request<Empty<Bytes>>, String> {
+    let wrong = |error: hyper::http::Error| format!("the URL is wrong: {error}");
+    let path = url.path_and_query().map_or("/", |path| path.as_str());
+    let target = Uri::builder()
+        .scheme(url.scheme_str().unwrap_or("http"))
+        .authority(address.to_string())
+        .path_and_query(path)
+        .build()
+        .map_err(wrong)?;
+    let authority = url.authority().map_or("", |authority| authority.as_str());
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    Request::get(target).header(HOST, host).header("user-agent", "linesman").body(Empty::new()).map_err(wrong)
+}
+
+async fn send(request: Request<Empty<Bytes>>) -> Result<Response<hyper::body::Incoming>, String> {
+    let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(HttpConnector::new());
+    client.request(request).await.map_err(|error| chain(&error))
+}
+
+async fn send_tls(
+    request: Request<Empty<Bytes>>,
+    host: String,
+    insecure: bool,
+) -> Result<Response<hyper::body::Incoming>, String> {
+    let name =
+        ServerName::try_from(host.clone()).map_err(|_| format!("{host} cannot be in a certificate"))?;
+    let connector = HttpsConnectorBuilder::new()
+        .with_tls_config(tls_config(insecure)?)
+        .https_only()
+        .with_server_name_resolver(FixedServerNameResolver::new(name))
+        .enable_http1()
+        .build();
+    let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector);
+    client.request(request).await.map_err(|error| chain(&error))
+}
+
+fn tls_config(insecure: bool) -> Result<ClientConfig, String> {
+    use hyper_rustls::ConfigBuilderExt;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?;
+    if insecure {
+        let verifier = Arc::new(AnyCertificate(provider));
+        return Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth());
+    }
+    let trusting =
+        builder.with_native_roots().map_err(|error| format!("no certificates to trust: {error}"))?;
+    Ok(trusting.with_no_client_auth())
+}
+
+/// The libraries say only the outermost thing that went wrong.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        let said = inner.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        source = inner.source();
+    }
+    text
+}
+
+/// For probes that ask whether somebody answers, not who.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,209 @@
+//! Whether a change may stay, by what the probes said before and after it. Pure.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    report::{Outcome, Report},
+    spec::ProbeSpec,
+};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    pub judgements: Vec<Judgement>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    pub probe: ProbeSpec,
+    #[serde(flatten)]
+    pub standing: Standing,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "standing", rename_all = "kebab-case")]
+pub enum Standing {
+    Holds,
+    /// It did not pass before; now it does.
+    Gained,
+    /// It passed before, or nobody had asked: this is held against the change.
+    Broke {
+        why: String,
+    },
+    /// It failed before too: reported, not held against the change.
+    StillFails {
+        why: String,
+    },
+    /// There was nothing to probe before; now there is, and it fails: reported, not held against the change.
+    FailsAnew {
+        why: String,
+    },
+    NotApplicable {
+        why: String,
+    },
+}
+
+impl Verdict {
+    /// The change may stay.
+    pub fn holds(&self) -> bool {
+        self.broken().next().is_none()
+    }
+
+    /// Why the change may not stay.
+    pub fn reason(&self) -> Option<String> {
+        let broken: Vec<String> = self.broken().map(Judgement::to_string).collect();
+        (!broken.is_empty()).then(|| broken.join("; "))
+    }
+
+    fn broken(&self) -> impl Iterator<Item = &Judgement> {
+        self.judgements.iter().filter(|judgement| matches!(judgement.standing, Standing::Broke { .. }))
+    }
+}
+
+/// Probes are matched by what they probe; their timeouts may differ.
+pub fn judge(before: &[Report], after: &[Report]) -> Verdict {
+    let find = |reports: &[Report], spec: &ProbeSpec| {
+        reports.iter().find(|report| report.probe.spec == *spec).map(|report| report.outcome.clone())
+    };
+    let tried = after.iter().map(|report| &report.probe.spec);
+    let untried = before.iter().map(|report| &report.probe.spec).filter(|spec| find(after, spec).is_none());
+    let judgement = |spec: &ProbeSpec| {
+        let standing = weigh(find(before, spec).as_ref(), find(after, spec).as_ref());
+        Judgement { probe: spec.clone(), standing }
+    };
+    Verdict { judgements: tried.chain(untried).map(judgement).collect() }
+}
+
+fn weigh(before: Option<&Outcome>, after: Option<&Outcome>) -> Standing {
+    use Outcome::{Failed, NotApplicable, Passed};
+    match (before, after) {
+        // It may take a wrong address to be heard at layer 2 only.
+        (Some(Passed { note: None, .. }), Some(Passed { note: Some(note), .. })) => Standing::Broke { why: note.clone() },
+        (None | Some(Passed { .. }), Some(Passed { .. })) => Standing::Holds,
+        (_, Some(Passed { .. })) => Standing::Gained,
+        (None | Some(Passed { .. }), Some(Failed { why })) => Standing::Broke { why: why.clone() },
+        // A default route that is gone leaves nothing to probe: the worst case, not an excuse.
+        (Some(Passed { .. }), Some(NotApplicable { why })) => Standing::Broke { why: why.clone() },
+        (Some(Passed { .. }), None) => Standing::Broke { why: "it was not tried again".to_owned() },
+        (Some(Failed { .. }), Some(Failed { why } | NotApplicable { why }))
+        | (Some(Failed { why }), None) => Standing::StillFails { why: why.clone() },
+        (Some(NotApplicable { .. }), Some(Failed { why })) => Standing::FailsAnew { why: why.clone() },
+        (_, Some(NotApplicable { why })) | (Some(NotApplicable { why }), None) => {
+            Standing::NotApplicable { why: why.clone() }
+        }
+        (None, None) => Standing::NotApplicable { why: "it was never tried".to_owned() },
+    }
+}
+
+impl fmt::Display for Judgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let probe = &self.probe;
+        match &self.standing {
+            Standing::Holds => write!(f, "{probe} passes"),
+            Standing::Gained => write!(f, "{probe} passes, which it did not before"),
+            Standing::Broke { why } => write!(f, "{probe} failed: {why}"),
+            Standing::StillFails { why } => {
+                write!(f, "{probe} failed before the change and fails after it: {why}")
+            }
+            Standing::FailsAnew { why } => {
+                write!(f, "{probe} could not be tried before the change and fails after it: {why}")
+            }
+            Standing::NotApplicable { why } => write!(f, "{probe} not applicable: {why}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn outcome(word: &str) -> Option<Outcome> {
+        let why = |why: &str| why.to_owned();
+        match word {
+            "passed" => Some(Outcome::Passed { took: Duration::ZERO, note: None }),
+            "partly" => Some(Outcome::Passed { took: Duration::ZERO, note: Some(why("layer 2 only")) }),
+            "failed" => Some(Outcome::Failed { why: why("silent") }),
+            "n/a" => Some(Outcome::NotApplicable { why: why("no route") }),
+            _ => None,
+        }
+    }
+
+    fn reports(spec: &ProbeSpec, word: &str) -> Vec<Report> {
+        let probe = spec.clone().into();
+        outcome(word).map(|outcome| Report { probe, outcome, after: Duration::ZERO }).into_iter().collect()
+    }
+
+    const CASES: &str = "
+        before | after  | may stay | in words
+        passed | passed | yes      | gateway:v4 passes
+        passed | partly | no       | gateway:v4 failed: layer 2 only
+        passed | failed | no       | gateway:v4 failed: silent
+        passed | n/a    | no       | gateway:v4 failed: no route
+        passed | -      | no       | gateway:v4 failed: it was not tried again
+        partly | passed | yes      | gateway:v4 passes
+        partly | partly | yes      | gateway:v4 passes
+        partly | failed | no       | gateway:v4 failed: silent
+        partly | n/a    | no       | gateway:v4 failed: no route
+        failed | partly | yes      | gateway:v4 passes, which it did not before
+        failed | passed | yes      | gateway:v4 passes, which it did not before
+        failed | failed | yes      | gateway:v4 failed before the change and fails after it: silent
+        failed | n/a    | yes      | gateway:v4 failed before the change and fails after it: no route
+        failed | -      | yes      | gateway:v4 failed before the change and fails after it: silent
+        n/a    | passed | yes      | gateway:v4 passes, which it did not before
+        n/a    | failed | yes      | gateway:v4 could not be tried before the change and fails after it: silent
+        n/a    | n/a    | yes      | gateway:v4 not applicable: no route
+        n/a    | -      | yes      | gateway:v4 not applicable: no route
+        n/a    | partly | yes      | gateway:v4 passes, which it did not before
+        -      | passed | yes      | gateway:v4 passes
+        -      | partly | yes      | gateway:v4 passes
+        -      | failed | no       | gateway:v4 failed: silent
+        -      | n/a    | yes      | gateway:v4 not applicable: no route
+    ";
+
+    #[test]
+    fn every_combination_is_judged() {
+        let spec: ProbeSpec = "gateway:v4".parse().unwrap();
+        let mut cases = 0;
+        for line in CASES.lines().filter(|line| line.contains('|')).skip(1) {
+            let [before, after, may_stay, words] = line.split('|').map(str::trim).collect::<Vec<_>>()[..]
+            else {
+                panic!("{line}");
+            };
+            let verdict = judge(&reports(&spec, before), &reports(&spec, after));
+            assert_eq!(verdict.holds(), may_stay == "yes", "{line}");
+            assert_eq!(verdict.judgements[0].to_string(), words, "{line}");
+            cases += 1;
+        }
+        assert_eq!(cases, 23);
+    }
+
+    #[test]
+    fn one_that_broke_outweighs_many_that_hold() {
+        let (gateway, dns): (ProbeSpec, ProbeSpec) = ("gateway:v4".parse().unwrap(), "dns".parse().unwrap());
+        let before = [reports(&gateway, "passed"), reports(&dns, "passed")].concat();
+        let after = [reports(&dns, "failed"), reports(&gateway, "passed")].concat();
+        let verdict = judge(&before, &after);
+        assert!(!verdict.holds());
+        assert_eq!(verdict.reason().as_deref(), Some("dns failed: silent"));
+        assert_eq!(verdict.judgements.len(), 2);
+    }
+
+    #[test]
+    fn a_longer_timeout_does_not_make_another_probe() {
+        let patient: crate::probe::Probe = "dns,timeout=9s".parse().unwrap();
+        let before = reports(&patient.spec, "failed");
+        let after = vec![Report { probe: patient, ..before[0].clone() }];
+        assert!(judge(&before, &after).holds());
+    }
+
+    #[test]
+    fn a_verdict_survives_the_journal() {
+        let spec: ProbeSpec = "tcp:10.0.0.1:22".parse().unwrap();
+        let verdict = judge(&reports(&spec, "passed"), &reports(&spec, "failed"));
+        let text = serde_json::to_string(&verdict).unwrap();
+        assert_eq!(serde_json::from_str::<Verdict>(&text).unwrap(), verdict);
+    }
+}

@@ -1,0 +1,71 @@
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::{Instant, timeout_at};
+
+use super::{
+    dns, gateway, http, icmp,
+    report::{Outcome, Report, Short},
+    resolv_conf::scope_id,
+    spec::{Probe, ProbeSpec},
+    tcp,
+};
+
+/// What a check finds: that it is well, with a remark if something is odd; or the trouble.
+pub(super) type Finding = Result<Option<String>, Trouble>;
+
+#[derive(Debug)]
+pub(super) enum Trouble {
+    Failed(String),
+    NotApplicable(String),
+}
+
+impl Trouble {
+    pub fn failed(error: impl std::fmt::Display) -> Self {
+        Trouble::Failed(error.to_string())
+    }
+}
+
+/// The checks keep their deadline by themselves, and can then say what was missing; this is for one that does not.
+const SLACK: Duration = Duration::from_millis(100);
+
+/// Tries each probe once, all at the same time. Takes no longer than the longest timeout.
+pub async fn run_once(probes: &[Probe]) -> Vec<Report> {
+    let started = Instant::now();
+    let one = async |probe: Probe| {
+        let outcome = attempt(&probe, started + probe.timeout).await;
+        Report { probe, outcome, after: started.elapsed() }
+    };
+    join_all(probes.iter().flat_map(Probe::expand).map(one)).await
+}
+
+pub(super) async fn attempt(probe: &Probe, deadline: Instant) -> Outcome {
+    let started = Instant::now();
+    match timeout_at(deadline + SLACK, check(&probe.spec, deadline)).await {
+        Ok(Ok(note)) => Outcome::Passed { took: started.elapsed(), note },
+        Ok(Err(Trouble::Failed(why))) => Outcome::Failed { why },
+        Ok(Err(Trouble::NotApplicable(why))) => Outcome::NotApplicable { why },
+        Err(_) => Outcome::failed(format!("no answer within {}", Short(probe.timeout))),
+    }
+}
+
+async fn check(spec: &ProbeSpec, deadline: Instant) -> Finding {
+    match spec {
+        ProbeSpec::Gateway { family: Some(family) } => gateway::check(*family, deadline).await,
+        ProbeSpec::Gateway { family: None } => Err(Trouble::failed("no family was chosen")),
+        ProbeSpec::Dns { name, servers } => dns::check(name.as_deref(), servers.as_deref(), deadline).await,
+        ProbeSpec::Tcp { host, port } => tcp::check(host, *port, deadline).await,
+        ProbeSpec::Http { url, insecure } => http::check(url, *insecure, deadline).await,
+        ProbeSpec::Ping { addr, interface } => ping(*addr, interface.as_deref(), deadline).await,
+    }
+}
+
+async fn ping(addr: std::net::IpAddr, interface: Option<&str>, deadline: Instant) -> Finding {
+    let target = match addr {
+        std::net::IpAddr::V6(ip) => {
+            std::net::SocketAddrV6::new(ip, 0, 0, interface.map_or(0, scope_id)).into()
+        }
+        ip => std::net::SocketAddr::new(ip, 0),
+    };
+    icmp::echo(target, interface, deadline).await.map(|()| None).map_err(Trouble::Failed)
+}

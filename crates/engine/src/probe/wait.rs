@@ -1,0 +1,205 @@
+//! After a change the network takes its time. Probes are tried again until they pass or patience runs out.
+
+use std::{
+    pin::pin,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use futures_util::{
+    StreamExt,
+    future::{Either, join_all, select},
+    stream::FuturesUnordered,
+};
+use tokio::{
+    sync::{Notify, watch},
+    time::{Instant, sleep_until, timeout},
+};
+
+use super::{
+    report::{Outcome, Report},
+    run::attempt,
+    spec::Probe,
+};
+
+/// No probe is started more often than this, whatever happens on the network.
+const PAUSE: Duration = Duration::from_millis(300);
+/// An attempt that has heard nothing for so long is joined by a second one: it may be bound to an address that is gone.
+const OVERLAP: Duration = Duration::from_secs(1);
+/// What a probe that did not pass before may cost once all the others have passed.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// What a change owes to a probe, by what it said before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    /// It passed: nothing less will do.
+    InFull,
+    /// It passed with a remark, or nobody had asked.
+    Somehow,
+    /// It did not pass: of interest only.
+    Nothing,
+}
+
+impl Due {
+    fn to(probe: &Probe, before: &[Report]) -> Self {
+        let report = before.iter().find(|report| report.probe.spec == probe.spec);
+        match report.map(|report| &report.outcome) {
+            Some(Outcome::Passed { note: None, .. }) => Due::InFull,
+            Some(Outcome::Passed { .. }) | None => Due::Somehow,
+            Some(Outcome::Failed { .. } | Outcome::NotApplicable { .. }) => Due::Nothing,
+        }
+    }
+
+    fn is_settled_by(self, outcome: &Outcome) -> bool {
+        match outcome {
+            Outcome::Passed { note: None, .. } => true,
+            Outcome::Passed { .. } => self != Due::InFull,
+            // One that must pass may find its route again; for the others nothing to probe is an answer.
+            Outcome::NotApplicable { .. } => self == Due::Nothing,
+            Outcome::Failed { .. } => false,
+        }
+    }
+}
+
+/// Tries all probes after a change until every one that passed before passes again, or until patience runs out: at once
+/// whenever `wake` returns, and from time to time without that. The others are reported as they stand then.
+pub async fn wait_until_pass(
+    probes: &[Probe],
+    before: &[Report],
+    patience: Duration,
+    mut wake: impl AsyncFnMut(),
+) -> Vec<Report> {
+    let board = Board::new(patience);
+    let listen = async {
+        loop {
+            wake().await;
+            board.changes.send_replace(());
+        }
+    };
+    let wishes = probes.iter().flat_map(Probe::expand).map(|probe| board.wish(Due::to(&probe, before), probe));
+    let fulfil = fulfil(&board, wishes.collect());
+    tokio::select! {
+        () = listen => {}
+        () = fulfil => {}
+    }
+    board.reports()
+}
+
+async fn fulfil(board: &Board, wishes: Vec<Wish<'_>>) {
+    let (others, required): (Vec<_>, Vec<_>) = wishes.into_iter().partition(|wish| wish.due == Due::Nothing);
+    let required = pin!(join_all(required.into_iter().map(Wish::pursue)));
+    let others = pin!(join_all(others.into_iter().map(Wish::pursue)));
+    match select(required, others).await {
+        Either::Left((_, others)) => drop(timeout(GRACE, select(others, pin!(board.complete()))).await),
+        Either::Right((_, required)) => drop(required.await),
+    }
+}
+
+/// What is known of each probe so far, and what they share.
+struct Board {
+    started: Instant,
+    deadline: Instant,
+    entries: Mutex<Vec<Entry>>,
+    written: Notify,
+    changes: watch::Sender<()>,
+}
+
+struct Entry {
+    probe: Probe,
+    latest: Option<(Outcome, Duration)>,
+}
+
+impl Board {
+    fn new(patience: Duration) -> Self {
+        let started = Instant::now();
+        let (changes, _) = watch::channel(());
+        Self {
+            started,
+            deadline: started + patience,
+            entries: Mutex::default(),
+            written: Notify::new(),
+            changes,
+        }
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wish(&self, due: Due, probe: Probe) -> Wish<'_> {
+        let mut entries = self.entries();
+        entries.push(Entry { probe: probe.clone(), latest: None });
+        Wish { probe, due, slot: entries.len() - 1, board: self, changes: self.changes.subscribe() }
+    }
+
+    fn write(&self, slot: usize, outcome: Outcome) {
+        self.entries()[slot].latest = Some((outcome, self.started.elapsed()));
+        self.written.notify_one();
+    }
+
+    /// Every probe has said something.
+    async fn complete(&self) {
+        while self.entries().iter().any(|entry| entry.latest.is_none()) {
+            self.written.notified().await;
+        }
+    }
+
+    fn reports(&self) -> Vec<Report> {
+        let unheard = || (Outcome::failed("no answer yet"), self.started.elapsed());
+        let report = |Entry { probe, latest }| {
+            let (outcome, after) = latest.unwrap_or_else(unheard);
+            Report { probe, outcome, after }
+        };
+        self.entries().drain(..).map(report).collect()
+    }
+}
+
+/// One probe on its way.
+struct Wish<'a> {
+    probe: Probe,
+    due: Due,
+    slot: usize,
+    board: &'a Board,
+    changes: watch::Receiver<()>,
+}
+
+impl Wish<'_> {
+    /// Attempts may overlap: on a host where interfaces come and go all the time, one that was given up at every change
+    /// would never get to hear a slow server.
+    async fn pursue(mut self) {
+        let mut running = FuturesUnordered::new();
+        let (mut due, mut last_start) = (Instant::now(), Instant::now());
+        while Instant::now() < self.board.deadline || !running.is_empty() {
+            if due <= Instant::now() && Instant::now() < self.board.deadline {
+                last_start = Instant::now();
+                due = last_start + OVERLAP;
+                running.push(self.attempt());
+            }
+            tokio::select! {
+                Some(outcome) = running.next() => {
+                    if self.take(outcome) {
+                        return;
+                    }
+                    if running.is_empty() {
+                        due = last_start + PAUSE;
+                    }
+                }
+                Ok(()) = self.changes.changed() => due = last_start + PAUSE,
+                () = sleep_until(due.min(self.board.deadline)), if Instant::now() < self.board.deadline => {}
+            }
+        }
+    }
+
+    fn attempt(&self) -> impl Future<Output = Outcome> + use<> {
+        let deadline = self.board.deadline.min(Instant::now() + self.probe.timeout);
+        let probe = self.probe.clone();
+        async move { attempt(&probe, deadline).await }
+    }
+
+    /// Says whether this is the last word.
+    fn take(&self, outcome: Outcome) -> bool {
+        let last = self.due.is_settled_by(&outcome);
+        self.board.write(self.slot, outcome);
+        last
+    }
+}

@@ -1,0 +1,90 @@
+//! Small disks: file systems of a size that can be filled without harm to the machine.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nix::sched::CloneFlags;
+
+use super::Node;
+use super::daemons::wait_until;
+use crate::error::{Doing, Error, Result};
+
+const BALLAST: &str = ".lab-ballast";
+
+impl Node {
+    /// Until not one block is free on its small disks.
+    pub fn fill_disk(&self) -> Result<()> {
+        self.on_small_disks(fill)
+    }
+
+    pub fn free_disk(&self) -> Result<()> {
+        self.on_small_disks(|ballast| match fs::remove_file(ballast) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        })
+    }
+
+    fn on_small_disks(&self, work: impl Fn(&Path) -> std::io::Result<()> + Sync) -> Result<()> {
+        if self.plan.disks.is_empty() {
+            return Err(Error::refused(format!(
+                "{} has no small disk: start it with small_disk()",
+                self.name
+            )));
+        }
+        let namespaces = self.namespaces()?;
+        for (_, place) in &self.plan.disks {
+            let ballast = place.join(BALLAST);
+            let worked = namespaces.within_some(CloneFlags::CLONE_NEWNS, || work(&ballast))?;
+            worked.doing_to("fill or free", &ballast)?;
+        }
+        Ok(())
+    }
+}
+
+fn fill(ballast: &Path) -> std::io::Result<()> {
+    let mut file = fs::OpenOptions::new().create(true).append(true).open(ballast)?;
+    for size in [65536, 1024, 1] {
+        let chunk = vec![0; size];
+        loop {
+            match file.write(&chunk) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::StorageFull => break,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    file.sync_all()
+}
+
+/// An ext4 file system in a file; it survives power cuts as a disk does.
+pub(crate) fn make(image: &Path, bytes: u64) -> Result<()> {
+    let file = File::create(image).doing_to("create", image)?;
+    file.set_len(bytes).doing_to("size", image)?;
+    let output = Command::new("mkfs.ext4")
+        .args(["-q", "-F", "-m", "0", "-b", "1024"])
+        .arg(image)
+        .output()
+        .doing(|| "run mkfs.ext4".into())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(Error::refused(format!("a disk of {bytes} bytes could not be made: {stderr}")))
+}
+
+/// The kernel lets go of a dead namespace's mounts a little later, and a disk must not be mounted twice.
+pub(crate) fn wait_released(images: &[(PathBuf, PathBuf)]) -> Result<()> {
+    for (image, _) in images {
+        wait_until(&format!("{} to be released", image.display()), || Ok(!attached(image)))?;
+    }
+    Ok(())
+}
+
+fn attached(image: &Path) -> bool {
+    let devices = fs::read_dir("/sys/block").into_iter().flatten().filter_map(std::result::Result::ok);
+    let mut backing =
+        devices.filter_map(|device| fs::read_to_string(device.path().join("loop/backing_file")).ok());
+    backing.any(|file| Path::new(file.trim()) == image)
+}
