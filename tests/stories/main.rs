@@ -4,3 +4,4 @@ mod apply;
 mod coverage;
 mod persist;
 mod verbs;
+mod verification;
