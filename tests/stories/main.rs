@@ -1,3 +1,6 @@
 //! Whole-system tests: each file tells one story on a real node.
 
 mod apply;
+mod on_node;
+mod ovsdb;
+mod probes;
