@@ -81,7 +81,7 @@ fn killed(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     show.title("5. The same, and linesman itself is killed in the middle (kill -9)");
     show.prompt(&["linesman", "apply", "/root/wrong.yaml"]);
     let watch = lab.hub().watch(node.mgmt_ipv4())?;
-    let mut apply = node.spawn(["linesman", "apply", "/root/wrong.yaml"])?;
+    let apply = node.spawn(["linesman", "apply", "/root/wrong.yaml"])?;
     let deadline = Instant::now() + Duration::from_secs(60);
     while !apply.stdout().contains("probing") && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(10));
