@@ -1,1 +1,103 @@
-//! offline
+//! What can be known to be wrong with a document before any host is asked.
+
+mod addresses;
+mod bases;
+mod interfaces;
+mod layers;
+mod names;
+mod nearest;
+mod networks;
+mod ports;
+mod reserved;
+mod routes;
+mod rules;
+mod schema;
+mod tunables;
+mod view;
+mod words;
+
+use serde_json::Value;
+
+use crate::diagnostic::Diagnostic;
+use crate::document::Document;
+use crate::path::Path;
+use view::State;
+
+/// More mistakes than this are not listed: the first ones usually cause the rest.
+pub const MAX_DIAGNOSTICS: usize = 20;
+
+/// A typed parse of a whole state, which says what it dislikes but not where.
+pub type Schema<'a> = &'a dyn Fn(&Value) -> Result<(), String>;
+
+/// Each looks at the document from one side; none needs to know of the others.
+const CHECKS: &[fn(&State<'_>) -> Vec<Diagnostic>] = &[
+    interfaces::top_keys,
+    interfaces::keys,
+    interfaces::names,
+    interfaces::kinds,
+    interfaces::duplicates,
+    interfaces::identifiers,
+    reserved::interfaces,
+    reserved::ports,
+    tunables::mac_addresses,
+    tunables::mtus,
+    addresses::addresses,
+    addresses::shared,
+    ports::twice,
+    ports::shared,
+    ports::with_ip,
+    ports::absent,
+    ports::controllers,
+    layers::own_ports,
+    layers::cycles,
+    bases::bases,
+    bases::vlans,
+    bases::bridge_vlans,
+    bases::vxlans,
+    bases::veths,
+    bases::mac_vlans,
+    bases::vrfs,
+    routes::destinations,
+    routes::next_hops,
+    routes::ways_out,
+    routes::overlaps,
+    rules::rules,
+    names::dns_servers,
+    names::hostname,
+];
+
+/// Everything that is wrong with `document`, in the order of its lines.
+pub fn check(document: &Document, schema: Schema<'_>) -> Vec<Diagnostic> {
+    let state = State::new(&document.state);
+    let own = CHECKS.iter().flat_map(|check| check(&state).into_iter().take(MAX_DIAGNOSTICS));
+    let mut found: Vec<Diagnostic> = own.collect();
+    let typed = schema::diagnose(&document.state, schema);
+    let typed = typed.into_iter().filter(|diagnostic| !already_said(diagnostic, &found)).collect::<Vec<_>>();
+    found.extend(typed);
+    let mut found: Vec<Diagnostic> =
+        found.into_iter().map(|diagnostic| locate(diagnostic, document)).collect();
+    found.sort_by(|a, b| (a.span, a.code).cmp(&(b.span, b.code)));
+    found.dedup();
+    found.truncate(MAX_DIAGNOSTICS);
+    found
+}
+
+/// Our own words are better than the schema's about the same place.
+fn already_said(diagnostic: &Diagnostic, found: &[Diagnostic]) -> bool {
+    let place = diagnostic.path.clone().unwrap_or_else(Path::root);
+    found
+        .iter()
+        .filter_map(|own| own.path.as_ref())
+        .any(|own| own.starts_with(&place) || place.starts_with(own))
+}
+
+fn locate(mut diagnostic: Diagnostic, document: &Document) -> Diagnostic {
+    if let Some(path) = &diagnostic.path {
+        let about_key = matches!(diagnostic.code, crate::codes::UNKNOWN_KEY | crate::codes::UNKNOWN_FIELD);
+        diagnostic.span = if about_key { document.key_span(path) } else { document.span(path) };
+    }
+    diagnostic
+}
+
+#[cfg(test)]
+mod tests;

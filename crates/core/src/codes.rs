@@ -64,4 +64,182 @@ codes! {
     UNKNOWN_KEY = "LM0101", "unknown key at the top",
         "The top of a state has only a few keys: interfaces, routes, route-rules, dns-resolver, hostname, ovs-db, \
          ovn and description. Anything else would be ignored, so it is refused.";
+    UNKNOWN_FIELD = "LM0102", "unknown field",
+        "NMState has no such field here. It would be ignored or refused later; the hint names the nearest known field \
+         or lists those there are.";
+    WRONG_TYPE = "LM0103", "value of the wrong type",
+        "The value is not of the type that is needed here: text where a number belongs, a mapping where a list \
+         belongs, a word that is not one of those allowed, or a number out of range. Plain numbers and true/false are \
+         not text in YAML; quote them where text is needed, for example a name.";
+    MISSING_FIELD = "LM0104", "field missing",
+        "What is written here is not complete without the field that the message names.";
+    UNNAMED = "LM0201", "interface without a name",
+        "Every interface is known by its name, also one that is matched by its MAC or PCI address: there the name is \
+         that of the profile.";
+    BAD_NAME = "LM0202", "interface name not allowed",
+        "The kernel does not allow interface names that are empty, '.' or '..', or that contain '/', ':', spaces or \
+         control characters; '%' would be taken for a pattern.";
+    LONG_NAME = "LM0203", "interface name too long",
+        "Linux keeps interface names in 16 bytes, the last of which is a zero: 15 bytes remain. Choose a shorter one; \
+         'alt-names' can hold the long one besides. OVS bridges and patch ports are not seen by the kernel and may \
+         have longer names.";
+    INTERFACE_TWICE = "LM0204", "interface given twice",
+        "Two entries with the same name contradict each other sooner or later, so they have to be one. An \
+         ovs-bridge and the ovs-interface of the same name are two things and may both be there.";
+    UNKNOWN_TYPE = "LM0205", "unknown interface type",
+        "NMState does not know this type of interface. Leave 'type' out to take an existing interface as it is.";
+    RESERVED = "LM0206", "reserved name",
+        "The name belongs to the kernel, to Open vSwitch, to OVN or to the Pod network of this node. Changing such an \
+         interface would break it, and its owner would change it back. Choose another name; 'state: ignore' is \
+         allowed.";
+    BAD_MAC = "LM0207", "not a MAC address",
+        "A MAC address is six bytes in hexadecimal with colons between (20 for InfiniBand), not all zero, and not the \
+         address of a group (the lowest bit of the first byte).";
+    BAD_MTU = "LM0208", "MTU out of range",
+        "The MTU is between 68 and 65536, and at least 1280 where IPv6 is enabled: IPv6 requires that of every link, \
+         and the kernel switches IPv6 off below.";
+    IDENTIFIER = "LM0209", "identifier without its address",
+        "An interface that is matched by MAC or PCI address has to say which one.";
+    NO_PREFIX = "LM0301", "address without prefix length",
+        "An address needs the length of its network's prefix, so that the host knows what is directly reachable: 24 \
+         for 255.255.255.0.";
+    BAD_ADDRESS = "LM0302", "not an IP address",
+        "Addresses are written as 'ip: 192.0.2.1' and 'prefix-length: 24', each on its own. Four decimal numbers for \
+         IPv4, without leading zeros; hexadecimal groups with colons for IPv6.";
+    BAD_PREFIX = "LM0303", "prefix length out of range",
+        "The prefix length is 0 to 32 for IPv4 and 0 to 128 for IPv6.";
+    WRONG_FAMILY = "LM0304", "address of the other family",
+        "IPv4 addresses belong below 'ipv4', IPv6 addresses below 'ipv6'.";
+    ADDRESS_TWICE = "LM0305", "same address on two interfaces",
+        "The same address on two interfaces of one host makes it answer on one of them by chance. Interfaces in \
+         different VRFs may repeat addresses.";
+    PORT_TWICE = "LM0401", "port listed twice",
+        "The same port is named twice by one controller, perhaps with different settings. Keep one.";
+    PORT_SHARED = "LM0402", "port of two controllers",
+        "An interface can be a port of one bridge, bond or VRF only. Decide for one; to connect two bridges use a \
+         veth pair or an OVS patch.";
+    OWN_PORT = "LM0403", "interface built on itself",
+        "A bridge or bond cannot be its own port, and a VLAN not its own base. An ovs-bridge may list a port of its \
+         own name: that is its internal interface.";
+    CYCLE = "LM0404", "interfaces built on each other in a circle",
+        "Controllers are built on their ports, VLANs and the like on their base. Following that must come to an end.";
+    PORT_WITH_IP = "LM0405", "port with IP enabled",
+        "What arrives at a port belongs to its controller, so addresses have to be on the controller (for an \
+         ovs-bridge: on an ovs-interface that is one of its ports). Ports of a VRF keep their addresses.";
+    PORT_ABSENT = "LM0406", "port removed by the same document",
+        "The document removes an interface and names it as a port at once.";
+    CONTROLLER = "LM0407", "port and controller contradict each other",
+        "What a port says in 'controller' and what the controller lists as its ports do not agree. A list of ports is \
+         complete once it is given.";
+    BAD_VLAN_ID = "LM0501", "VLAN id missing or out of range",
+        "A VLAN has an id from 1 to 4094. 0 marks frames that carry only a priority; 4095 is reserved.";
+    NO_BASE = "LM0502", "base interface missing",
+        "A VLAN, MAC-VLAN, MAC-VTAP or MACsec interface is built on another one; 'base-iface' names it.";
+    BASE_ABSENT = "LM0503", "base interface removed by the same document",
+        "The document removes the interface that another one is built on. The kernel would remove both.";
+    BAD_VXLAN_ID = "LM0504", "VXLAN id missing or out of range",
+        "A VXLAN network has an id from 0 to 16777215 (24 bits).";
+    VETH_PEER = "LM0505", "veth without a peer",
+        "A veth is a pair. Name the other end in 'veth.peer'; it is created as well.";
+    MAC_VLAN_MODE = "LM0506", "MAC-VLAN without a mode",
+        "A MAC-VLAN or MAC-VTAP needs 'mode': bridge lets those on the same base talk to each other, vepa sends their \
+         traffic to the switch, private keeps them apart, passthru gives the base to one of them.";
+    VRF_TABLE = "LM0507", "VRF without a routing table",
+        "A VRF is a routing table with interfaces. Give its number in 'vrf.route-table-id', one that nothing else \
+         uses, so that the document also works on a host where the VRF does not exist yet.";
+    BAD_BRIDGE_VLAN = "LM0508", "VLAN filter of a bridge port out of range",
+        "Tags and ranges of tags on bridge ports are 1 to 4094, the lower end of a range first.";
+    BAD_DESTINATION = "LM0601", "not a destination",
+        "The destination of a route is a network: an address, a slash and a prefix length. The default routes are \
+         0.0.0.0/0 and ::/0.";
+    HOST_BITS = "LM0602", "destination with host bits",
+        "10.0.0.5/24 could mean the network 10.0.0.0/24 or the host 10.0.0.5/32. Write the one that is meant.";
+    BAD_NEXT_HOP = "LM0603", "next hop is not an address",
+        "The next hop is the plain address of a router, without a prefix length.";
+    NEXT_HOP_FAMILY = "LM0604", "next hop of the other family",
+        "A route to an IPv4 network needs an IPv4 next hop, and likewise for IPv6.";
+    NO_WAY_OUT = "LM0605", "route without an interface, or with one too many",
+        "A route names the interface that packets leave by. Routes of type blackhole, unreachable and prohibit lead \
+         nowhere and name none.";
+    ROUTES_OVERLAP = "LM0606", "overlapping routes",
+        "Two routes to the same destination in the same table with the same metric but different next hops: which one \
+         is taken is chance. Give them different metrics; or, to share traffic between them, a weight each. Routes \
+         without a metric get one per device from NetworkManager, so they overlap only on the same interface.";
+    WAY_OUT_CLOSED = "LM0607", "route via an interface that is taken away",
+        "The document removes or sets down the interface that the route goes by, or disables the route's family on \
+         it.";
+    NO_DESTINATION = "LM0608", "route without a destination",
+        "Only a route that is to be removed ('state: absent') may leave out its destination, as a wildcard.";
+    RULE_PRIORITY = "LM0701", "priority of a route rule out of range",
+        "Priorities are 0 to 4294967295; the kernel asks rules in the order of their numbers.";
+    RULE_FAMILY = "LM0702", "families of a route rule do not agree",
+        "A rule is for IPv4 or for IPv6; 'family', 'ip-from' and 'ip-to' have to agree. Write one rule for each.";
+    RULE_NETWORK = "LM0703", "route rule with something that is not a network",
+        "'ip-from' and 'ip-to' are networks such as 192.0.2.0/24, or single addresses.";
+    RULE_WITHOUT_FAMILY = "LM0704", "route rule without a family",
+        "A rule without 'ip-from' and 'ip-to' needs 'family: ipv4' or 'family: ipv6'.";
+    BAD_DNS_SERVER = "LM0801", "DNS server is not an address",
+        "Name servers are given by IP address, since their names could not be looked up without them. A link-local \
+         one carries its interface: fe80::1%eth0.";
+    BAD_HOSTNAME = "LM0802", "not a host name",
+        "A host name has at most 64 bytes on Linux; its parts, between dots, are letters, digits and '-' (not at \
+         either end), at most 63 bytes each.";
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
+        let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        paths
+            .flat_map(|path| match path.is_dir() {
+                true => files(&path, ending),
+                false if path.to_string_lossy().ends_with(ending) => vec![path],
+                false => Vec::new(),
+            })
+            .collect()
+    }
+
+    /// Every `LMnnnn` in the files below `dir`.
+    fn mentioned(dir: &str, ending: &str) -> BTreeSet<String> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(dir);
+        let texts = files(&root, ending).into_iter().filter_map(|path| std::fs::read_to_string(path).ok());
+        texts.flat_map(|text| codes_in(&text)).collect()
+    }
+
+    fn codes_in(text: &str) -> Vec<String> {
+        let starts = text.match_indices("LM").filter_map(|(at, _)| text.get(at..at + 6));
+        starts.filter(|word| word[2..].bytes().all(|byte| byte.is_ascii_digit())).map(str::to_owned).collect()
+    }
+
+    fn table() -> BTreeSet<String> {
+        TABLE.iter().map(|entry| entry.code.to_owned()).collect()
+    }
+
+    #[test]
+    fn codes_are_unique_and_explained() {
+        assert_eq!(table().len(), TABLE.len());
+        for entry in TABLE {
+            assert_eq!(explain(entry.code), Some(entry));
+            assert!(entry.text.len() > 40 && !entry.title.ends_with('.'), "{}", entry.code);
+        }
+    }
+
+    #[test]
+    fn every_code_that_is_used_exists() {
+        let made_up = ["LM0000".to_owned()];
+        let unknown: Vec<_> = mentioned("src", ".rs").difference(&table()).cloned().collect();
+        assert_eq!(unknown, made_up, "only the tests' own code is not in the table");
+    }
+
+    #[test]
+    fn every_code_has_a_golden_case() {
+        let shown = mentioned("cases", ".txt");
+        assert_eq!(table().difference(&shown).cloned().collect::<Vec<_>>(), Vec::<String>::new());
+    }
 }

@@ -205,7 +205,7 @@ impl<'t> Reader<'t> {
         let message = "a key has to be plain text";
         Err(self
             .fault(codes::NOT_A_KEY, message, range)
-            .hint("put it in quotes if it starts with '*', '[' or '{'"))
+            .hint("put a text that starts with '{', '[' or '*' in quotes, such as \"{{ capture.x }}\""))
     }
 
     fn refuse_depth(&self, more: usize, range: Range) -> Result<(), Diagnostic> {

@@ -1,0 +1,180 @@
+//! Interfaces that are built on a base, or need a number or a partner of their own.
+
+use serde_json::Value;
+
+use super::view::{Interface, State, items, number, text};
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::path::Path;
+
+/// Type, its section, and whether it cannot be without a base.
+const BASED: &[(&str, bool)] = &[
+    ("vlan", true),
+    ("mac-vlan", true),
+    ("mac-vtap", true),
+    ("macsec", true),
+    ("vxlan", false),
+    ("ipvlan", false),
+    ("infiniband", false),
+    ("ip-tunnel", false),
+];
+
+const VLAN_IDS: std::ops::RangeInclusive<i128> = 0..=4094;
+/// On a bridge, 0 means "no VLAN".
+const BRIDGE_VLAN_IDS: std::ops::RangeInclusive<i128> = 1..=4094;
+/// 24 bits.
+const VXLAN_IDS: std::ops::RangeInclusive<i128> = 0..=16_777_215;
+
+/// What the interface is built on, and where that is said.
+pub(super) fn base_of<'a>(interface: &Interface<'a>) -> Option<(Path, &'a str)> {
+    BASED.iter().find(|(kind, _)| *kind == interface.kind)?;
+    let section = interface.get(interface.kind)?;
+    let base = text(section.get("base-iface")).filter(|base| !base.is_empty())?;
+    Some((interface.path.key(interface.kind).key("base-iface"), base))
+}
+
+pub(super) fn bases(state: &State<'_>) -> Vec<Diagnostic> {
+    state.up().filter_map(|interface| no_base(interface).or_else(|| absent_base(state, interface))).collect()
+}
+
+/// A section that is given has to be complete; one that is not leaves an existing interface as it is.
+fn no_base(interface: &Interface<'_>) -> Option<Diagnostic> {
+    let needs_one = BASED.iter().any(|(kind, needed)| *kind == interface.kind && *needed);
+    let section = interface.get(interface.kind).filter(|section| needs_one && section.is_object())?;
+    if section.get("base-iface").is_some_and(|base| !base.is_null() && base.as_str() != Some("")) {
+        return None;
+    }
+    let message = format!("'{}' does not say what it is built on", interface.name);
+    let diagnostic = Diagnostic::new(codes::NO_BASE, message).at(interface.path.key(interface.kind));
+    Some(diagnostic.hint("add 'base-iface:' with the name of the interface below it"))
+}
+
+fn absent_base(state: &State<'_>, interface: &Interface<'_>) -> Option<Diagnostic> {
+    let (path, base) = base_of(interface)?;
+    if !state.removes(base) {
+        return None;
+    }
+    let message = format!("'{base}', which '{}' is built on, is removed by this document", interface.name);
+    Some(Diagnostic::new(codes::BASE_ABSENT, message).at(path).hint("remove both, or keep both"))
+}
+
+pub(super) fn vlans(state: &State<'_>) -> Vec<Diagnostic> {
+    let hint = "VLAN ids go from 1 to 4094 (0 marks priority only)";
+    ids(state, "vlan", &VLAN_IDS, codes::BAD_VLAN_ID, hint)
+}
+
+pub(super) fn vxlans(state: &State<'_>) -> Vec<Diagnostic> {
+    ids(state, "vxlan", &VXLAN_IDS, codes::BAD_VXLAN_ID, "VXLAN ids go from 0 to 16777215")
+}
+
+fn ids(
+    state: &State<'_>,
+    kind: &'static str,
+    range: &std::ops::RangeInclusive<i128>,
+    code: &'static str,
+    hint: &str,
+) -> Vec<Diagnostic> {
+    let sections = state.up().filter(|i| i.kind == kind).filter_map(|i| Some((i, i.section(&[kind])?)));
+    sections
+        .filter_map(|(interface, (path, section))| {
+            let Some(id) = section.get("id") else {
+                let message = format!("'{}' has no {kind} id", interface.name);
+                return Some(Diagnostic::new(code, message).at(path).hint("add 'id:'"));
+            };
+            out_of_range(Some(id), range, &path.key("id"), code, hint)
+        })
+        .collect()
+}
+
+fn out_of_range(
+    value: Option<&Value>,
+    range: &std::ops::RangeInclusive<i128>,
+    path: &Path,
+    code: &'static str,
+    hint: &str,
+) -> Option<Diagnostic> {
+    let number = number(value).filter(|number| !range.contains(number))?;
+    Some(Diagnostic::new(code, format!("the id {number} is out of range")).at(path.clone()).hint(hint))
+}
+
+/// VLAN filtering on the ports of bridges.
+pub(super) fn bridge_vlans(state: &State<'_>) -> Vec<Diagnostic> {
+    let bridges = state.up().filter(|i| matches!(i.kind, "linux-bridge" | "ovs-bridge"));
+    let lists = bridges.filter_map(|bridge| bridge.section(&["bridge"])).flat_map(|(path, section)| {
+        ["port", "ports"].into_iter().flat_map(move |key| items(section.get(key), &path.key(key)))
+    });
+    lists.filter_map(|(path, port)| Some((path.key("vlan"), port.get("vlan")?))).flat_map(port_vlan).collect()
+}
+
+fn port_vlan((path, vlan): (Path, &Value)) -> Vec<Diagnostic> {
+    let hint = "VLAN ids on a bridge go from 1 to 4094";
+    let check =
+        |value, path: &Path| out_of_range(value, &BRIDGE_VLAN_IDS, path, codes::BAD_BRIDGE_VLAN, hint);
+    // NMState reads a tag of 0 as "none".
+    let tag = vlan.get("tag").filter(|tag| number(Some(tag)) != Some(0));
+    let mut found: Vec<Diagnostic> = check(tag, &path.key("tag")).into_iter().collect();
+    for (path, trunk) in items(vlan.get("trunk-tags"), &path.key("trunk-tags")) {
+        found.extend(check(trunk.get("id"), &path.key("id")));
+        let Some(range) = trunk.get("id-range") else { continue };
+        let path = path.key("id-range");
+        found.extend(["min", "max"].into_iter().filter_map(|key| check(range.get(key), &path.key(key))));
+        if let (Some(min), Some(max)) = (number(range.get("min")), number(range.get("max")))
+            && min > max
+        {
+            let message = format!("the range {min} to {max} runs backwards");
+            found
+                .push(Diagnostic::new(codes::BAD_BRIDGE_VLAN, message).at(path).hint("swap 'min' and 'max'"));
+        }
+    }
+    found
+}
+
+pub(super) fn veths(state: &State<'_>) -> Vec<Diagnostic> {
+    let sections = state.up().filter(|i| i.kind == "veth").filter_map(|i| Some((i, i.section(&["veth"])?)));
+    sections
+        .filter_map(|(interface, (path, section))| {
+            let refuse = |message: String, path: Path| {
+                let hint = "add 'peer:' with the name of the other end";
+                Some(Diagnostic::new(codes::VETH_PEER, message).at(path).hint(hint))
+            };
+            match section.get("peer") {
+                None | Some(Value::Null) => refuse(format!("'{}' has no peer", interface.name), path),
+                Some(peer) if peer == "" => {
+                    refuse(format!("'{}' has no peer", interface.name), path.key("peer"))
+                }
+                Some(peer) if peer == interface.name && !interface.name.is_empty() => {
+                    refuse(format!("'{}' cannot be its own peer", interface.name), path.key("peer"))
+                }
+                Some(_) => None,
+            }
+        })
+        .collect()
+}
+
+pub(super) fn mac_vlans(state: &State<'_>) -> Vec<Diagnostic> {
+    let kinds = state.up().filter(|i| matches!(i.kind, "mac-vlan" | "mac-vtap"));
+    let sections = kinds.filter_map(|i| Some((i, i.path.key(i.kind), i.get(i.kind)?)));
+    sections
+        .filter(|(_, _, section)| section.is_object() && section.get("mode").is_none_or(Value::is_null))
+        .map(|(interface, path, _)| {
+            let diagnostic =
+                Diagnostic::new(codes::MAC_VLAN_MODE, format!("'{}' has no mode", interface.name));
+            diagnostic.at(path).hint("add 'mode:' with bridge, vepa, private, passthru or source")
+        })
+        .collect()
+}
+
+pub(super) fn vrfs(state: &State<'_>) -> Vec<Diagnostic> {
+    let sections = state.up().filter(|i| i.kind == "vrf").filter_map(|i| Some((i, i.section(&["vrf"])?)));
+    sections
+        .filter(|(_, (_, section))| match section.get("route-table-id") {
+            None | Some(Value::Null) => true,
+            table => number(table) == Some(0),
+        })
+        .map(|(interface, (path, _))| {
+            let message = format!("the VRF '{}' has no routing table", interface.name);
+            let hint = "add 'route-table-id:' with a number that no other table has";
+            Diagnostic::new(codes::VRF_TABLE, message).at(path).hint(hint)
+        })
+        .collect()
+}

@@ -1,0 +1,239 @@
+//! The list of interfaces: keys, names, types, and each only once.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::MAX_DIAGNOSTICS;
+use super::view::{Interface, Presence, State, text};
+use super::words::hint_for;
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::path::Path;
+
+const TOP_KEYS: [&str; 8] =
+    ["interfaces", "routes", "route-rules", "dns-resolver", "hostname", "ovs-db", "ovn", "description"];
+
+/// Types that NMState knows, each with the keys it has besides those of every interface.
+const KINDS: &[(&str, &[&str])] = &[
+    ("ethernet", &["ethernet", "veth"]),
+    ("linux-bridge", &["bridge"]),
+    ("ovs-bridge", &["bridge"]),
+    ("ovs-interface", &["patch", "dpdk"]),
+    ("bond", &["link-aggregation", "bond"]),
+    ("vlan", &["vlan"]),
+    ("vxlan", &["vxlan"]),
+    ("veth", &["veth", "ethernet"]),
+    ("mac-vlan", &["mac-vlan"]),
+    ("mac-vtap", &["mac-vtap"]),
+    ("ipvlan", &["ipvlan"]),
+    ("vrf", &["vrf"]),
+    ("dummy", &[]),
+    ("tun", &["tun"]),
+    ("loopback", &[]),
+    ("infiniband", &["infiniband"]),
+    ("ip-tunnel", &["ip-tunnel"]),
+    ("macsec", &["macsec"]),
+    ("hsr", &["hsr"]),
+    ("ipsec", &["libreswan"]),
+    ("xfrm", &["xfrm"]),
+];
+
+/// What people call a type that NMState calls otherwise.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("bridge", "linux-bridge' or 'ovs-bridge"),
+    ("br", "linux-bridge' or 'ovs-bridge"),
+    ("nic", "ethernet"),
+    ("eth", "ethernet"),
+    ("physical", "ethernet"),
+    ("tap", "tun"),
+    ("team", "bond"),
+    ("ovs-port", "ovs-interface"),
+];
+
+pub(super) const BASE_KEYS: [&str; 26] = [
+    "name",
+    "profile-name",
+    "description",
+    "type",
+    "driver",
+    "state",
+    "identifier",
+    "mac-address",
+    "permanent-mac-address",
+    "pci-address",
+    "mtu",
+    "min-mtu",
+    "max-mtu",
+    "wait-ip",
+    "ipv4",
+    "ipv6",
+    "mptcp",
+    "controller",
+    "accept-all-mac-addresses",
+    "copy-mac-from",
+    "ovs-db",
+    "802.1x",
+    "lldp",
+    "ethtool",
+    "dispatch",
+    "alt-names",
+];
+
+/// The kernel's IFNAMSIZ is 16, with the zero at the end.
+const NAME_BYTES: usize = 15;
+
+pub(super) fn top_keys(state: &State<'_>) -> Vec<Diagnostic> {
+    let keys = state.value.as_object().into_iter().flat_map(|map| map.keys());
+    let unknown = keys.filter(|key| !TOP_KEYS.contains(&key.as_str()));
+    unknown
+        .take(MAX_DIAGNOSTICS)
+        .map(|key| {
+            let diagnostic = Diagnostic::new(codes::UNKNOWN_KEY, format!("unknown key '{key}'"));
+            diagnostic.at(Path::root().key(key)).hint(hint_for(key, &TOP_KEYS).unwrap_or_default())
+        })
+        .collect()
+}
+
+/// NMState drops keys of an interface that it does not know, without a word.
+pub(super) fn keys(state: &State<'_>) -> Vec<Diagnostic> {
+    let kept = state.interfaces.iter().filter(|i| !matches!(i.presence, Presence::Absent | Presence::Ignore));
+    kept.flat_map(unknown_keys).take(MAX_DIAGNOSTICS).collect()
+}
+
+fn unknown_keys(interface: &Interface<'_>) -> Vec<Diagnostic> {
+    let own: Vec<&str> = match KINDS.iter().find(|(kind, _)| *kind == interface.kind) {
+        Some((_, own)) => own.to_vec(),
+        None => KINDS.iter().flat_map(|(_, own)| own.iter().copied()).collect(),
+    };
+    let known: Vec<&str> = BASE_KEYS.into_iter().chain(own).collect();
+    let keys = interface.value.as_object().into_iter().flat_map(|map| map.keys());
+    let unknown = keys.filter(|key| !known.contains(&key.as_str()));
+    unknown.take(MAX_DIAGNOSTICS).map(|key| unknown_key(interface, key, &known)).collect()
+}
+
+fn unknown_key(interface: &Interface<'_>, key: &str, known: &[&str]) -> Diagnostic {
+    let owners: Vec<&str> =
+        KINDS.iter().filter(|(_, own)| own.contains(&key)).map(|(kind, _)| *kind).collect();
+    let path = interface.path.key(key);
+    if owners.is_empty() {
+        let diagnostic =
+            Diagnostic::new(codes::UNKNOWN_FIELD, format!("unknown field '{key}' of an interface"));
+        return diagnostic.at(path).hint(hint_for(key, known).unwrap_or_default());
+    }
+    let message = format!("an interface of type '{}' has no '{key}'", interface.kind);
+    Diagnostic::new(codes::UNKNOWN_FIELD, message)
+        .at(path)
+        .hint(format!("'{key}' belongs to type {}", owners.join(" or ")))
+}
+
+pub(super) fn names(state: &State<'_>) -> Vec<Diagnostic> {
+    state.interfaces.iter().filter_map(name_fault).collect()
+}
+
+fn name_fault(interface: &Interface<'_>) -> Option<Diagnostic> {
+    let path = interface.path.key("name");
+    match interface.get("name") {
+        Some(Value::String(name)) if name.is_empty() => {
+            Some(Diagnostic::new(codes::BAD_NAME, "the name of an interface is empty").at(path))
+        }
+        Some(Value::String(_)) if interface.name.is_empty() || interface.is_matched() => None,
+        Some(Value::String(name)) => bad_name(name, interface).map(|diagnostic| diagnostic.at(path)),
+        Some(Value::Number(_) | Value::Bool(_)) => None,
+        _ if !interface.value.is_object() => None,
+        _ => Some(unnamed(interface)),
+    }
+}
+
+fn unnamed(interface: &Interface<'_>) -> Diagnostic {
+    let hint = match interface.is_matched() {
+        true => "add 'name:'; with 'identifier:' it becomes the name of the profile",
+        false => "add 'name:'",
+    };
+    Diagnostic::new(codes::UNNAMED, "this interface has no name").at(interface.path.clone()).hint(hint)
+}
+
+fn bad_name(name: &str, interface: &Interface<'_>) -> Option<Diagnostic> {
+    if name == "." || name == ".." {
+        let message = format!("'{name}' cannot be the name of an interface");
+        return Some(Diagnostic::new(codes::BAD_NAME, message));
+    }
+    if let Some(bad) =
+        name.chars().find(|c| c.is_whitespace() || c.is_control() || matches!(c, '/' | ':' | '%'))
+    {
+        let message = format!("the interface name '{name}' contains {bad:?}");
+        let hint = "names have no spaces, '/', ':' or '%'";
+        return Some(Diagnostic::new(codes::BAD_NAME, message).hint(hint));
+    }
+    let bytes = name.len();
+    if bytes <= NAME_BYTES || may_be_long(interface) {
+        return None;
+    }
+    let message = format!("the interface name '{name}' has {bytes} bytes; Linux allows {NAME_BYTES}");
+    Some(
+        Diagnostic::new(codes::LONG_NAME, message)
+            .hint("choose a shorter name; 'alt-names' may hold the long one"),
+    )
+}
+
+/// The kernel never sees OVS bridges, patch and DPDK ports; their names are keys in a database.
+fn may_be_long(interface: &Interface<'_>) -> bool {
+    interface.is_userspace() || interface.get("patch").is_some() || interface.get("dpdk").is_some()
+}
+
+pub(super) fn kinds(state: &State<'_>) -> Vec<Diagnostic> {
+    let ours = state.interfaces.iter().filter(|interface| interface.presence != Presence::Ignore);
+    ours.filter_map(unknown_kind).take(MAX_DIAGNOSTICS).collect()
+}
+
+fn unknown_kind(interface: &Interface<'_>) -> Option<Diagnostic> {
+    let kind = interface.kind;
+    if matches!(kind, "" | "unknown") || KINDS.iter().any(|(known, _)| *known == kind) {
+        return None;
+    }
+    let known: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
+    let other = OTHER_WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(kind));
+    let hint = match other {
+        Some((_, meant)) => format!("did you mean '{meant}'?"),
+        None => hint_for(kind, &known).unwrap_or_default(),
+    };
+    let diagnostic = Diagnostic::new(codes::UNKNOWN_TYPE, format!("unknown interface type '{kind}'"));
+    Some(diagnostic.at(interface.path.key("type")).hint(hint))
+}
+
+/// An OVS bridge and its internal interface share a name; two kernel interfaces cannot.
+pub(super) fn duplicates(state: &State<'_>) -> Vec<Diagnostic> {
+    let mut seen: HashMap<(&str, &str), &Interface<'_>> = HashMap::new();
+    let named = state.interfaces.iter().filter(|interface| !interface.name.is_empty());
+    named
+        .filter_map(|interface| {
+            let realm = if interface.is_userspace() { interface.kind } else { "kernel" };
+            let first = *seen.entry((interface.name, realm)).or_insert(interface);
+            (first.path != interface.path).then(|| twice(interface, first))
+        })
+        .collect()
+}
+
+fn twice(interface: &Interface<'_>, first: &Interface<'_>) -> Diagnostic {
+    let position = first.path.last().map_or(0, |step| match step {
+        crate::path::Step::Index(index) => index + 1,
+        _ => 0,
+    });
+    let message = format!("the interface '{}' is already number {position} of this list", interface.name);
+    let hint = "merge the two entries into one";
+    Diagnostic::new(codes::INTERFACE_TWICE, message).at(interface.path.key("name")).hint(hint)
+}
+
+pub(super) fn identifiers(state: &State<'_>) -> Vec<Diagnostic> {
+    state.interfaces.iter().filter_map(incomplete_identifier).collect()
+}
+
+fn incomplete_identifier(interface: &Interface<'_>) -> Option<Diagnostic> {
+    let wanted = text(interface.get("identifier")).filter(|_| interface.is_matched())?;
+    if interface.presence == Presence::Absent || interface.get(wanted).is_some_and(|value| !value.is_null()) {
+        return None;
+    }
+    let message = format!("'identifier: {wanted}' needs '{wanted}', which is missing");
+    let hint = format!("add '{wanted}:' with the address of the device");
+    Some(Diagnostic::new(codes::IDENTIFIER, message).at(interface.path.key("identifier")).hint(hint))
+}

@@ -1,0 +1,221 @@
+//! Static routes.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use serde_json::Value;
+
+use super::networks::{Network, family};
+use super::view::{Presence, State, number, text};
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::path::{Path, Step};
+
+const MAIN_TABLE: i128 = 254;
+
+struct Route<'a> {
+    path: Path,
+    value: &'a Value,
+}
+
+impl<'a> Route<'a> {
+    fn word(&self, key: &str) -> Option<&'a str> {
+        text(self.value.get(key)).filter(|word| !word.is_empty())
+    }
+
+    /// Nothing when it is missing, malformed, or waits for a capture.
+    fn destination(&self) -> Option<Network> {
+        self.word("destination").and_then(Network::parse)
+    }
+
+    fn is_unicast(&self) -> bool {
+        self.value.get("route-type").is_none_or(Value::is_null)
+    }
+
+    fn is_missing(&self, key: &str) -> bool {
+        self.value.get(key).is_none_or(|value| value.is_null() || value.as_str() == Some(""))
+    }
+}
+
+/// Routes to be added; those to be removed may use wildcards.
+fn wanted<'a>(state: &State<'a>) -> Vec<Route<'a>> {
+    let entries = state.entries("routes", "config").into_iter().filter(|(_, value)| value.is_object());
+    let added = entries.filter(|(_, value)| !matches!(text(value.get("state")), Some("absent" | "ignore")));
+    added.map(|(path, value)| Route { path, value }).collect()
+}
+
+pub(super) fn destinations(state: &State<'_>) -> Vec<Diagnostic> {
+    wanted(state).iter().filter_map(bad_destination).collect()
+}
+
+fn bad_destination(route: &Route<'_>) -> Option<Diagnostic> {
+    if route.is_missing("destination") {
+        let diagnostic = Diagnostic::new(codes::NO_DESTINATION, "this route has no destination");
+        let hint = "add 'destination:'; 0.0.0.0/0 or ::/0 is the default route";
+        return Some(diagnostic.at(route.path.clone()).hint(hint));
+    }
+    let written = route.word("destination")?;
+    let path = route.path.key("destination");
+    let Some(network) = Network::parse(written) else {
+        let hint = match written {
+            "default" => "write 0.0.0.0/0 for IPv4, ::/0 for IPv6",
+            _ => "write a network like 192.0.2.0/24 or 2001:db8::/64",
+        };
+        let message = format!("'{written}' is not a network");
+        return Some(Diagnostic::new(codes::BAD_DESTINATION, message).at(path).hint(hint));
+    };
+    let trimmed = network.trimmed();
+    if trimmed != network {
+        let message = format!("the destination {written} has bits set beyond its prefix");
+        return Some(Diagnostic::new(codes::HOST_BITS, message).at(path).hint(format!("write {trimmed}")));
+    }
+    let is_this_network =
+        matches!(network.address, IpAddr::V4(v4) if v4.octets()[0] == 0) && network.prefix >= 8;
+    if is_this_network && route.is_unicast() {
+        let message = format!("{written} cannot be routed to");
+        let diagnostic = Diagnostic::new(codes::BAD_DESTINATION, message).at(path);
+        return Some(diagnostic.hint("the default route is 0.0.0.0/0"));
+    }
+    None
+}
+
+pub(super) fn next_hops(state: &State<'_>) -> Vec<Diagnostic> {
+    wanted(state).iter().filter_map(|route| bad_next_hop(route).or_else(|| no_interface(route))).collect()
+}
+
+fn bad_next_hop(route: &Route<'_>) -> Option<Diagnostic> {
+    let written = route.word("next-hop-address")?;
+    let path = route.path.key("next-hop-address");
+    let Ok(address) = written.parse::<IpAddr>() else {
+        let message = format!("the next hop '{written}' is not an IP address");
+        let diagnostic = Diagnostic::new(codes::BAD_NEXT_HOP, message).at(path);
+        return Some(match Network::parse(written) {
+            Some(network) => diagnostic.hint(format!("write {}, without a prefix", network.address)),
+            None => diagnostic,
+        });
+    };
+    let destination = route.destination()?;
+    if family(address) == family(destination.address) {
+        return None;
+    }
+    let message = format!(
+        "the next hop {written} is {}, but the destination {destination} is {}",
+        family(address),
+        family(destination.address)
+    );
+    let diagnostic = Diagnostic::new(codes::NEXT_HOP_FAMILY, message).at(path);
+    Some(diagnostic.hint("use a next hop of the same family"))
+}
+
+fn no_interface(route: &Route<'_>) -> Option<Diagnostic> {
+    if route.is_unicast() && route.is_missing("next-hop-interface") {
+        let diagnostic = Diagnostic::new(codes::NO_WAY_OUT, "this route names no interface");
+        return Some(diagnostic.at(route.path.clone()).hint("add 'next-hop-interface:'"));
+    }
+    let via =
+        route.word("next-hop-interface").filter(|name| *name != "lo").or(route.word("next-hop-address"))?;
+    if route.is_unicast() {
+        return None;
+    }
+    let kind = route.word("route-type").unwrap_or_default();
+    let message = format!("a {kind} route leads nowhere, so it cannot go via '{via}'");
+    let diagnostic = Diagnostic::new(codes::NO_WAY_OUT, message).at(route.path.clone());
+    Some(diagnostic.hint("leave out the next hop, or 'route-type'"))
+}
+
+/// Routes via an interface that the same document takes away.
+pub(super) fn ways_out(state: &State<'_>) -> Vec<Diagnostic> {
+    wanted(state).iter().filter_map(|route| closed(state, route)).collect()
+}
+
+fn closed(state: &State<'_>, route: &Route<'_>) -> Option<Diagnostic> {
+    let name = route.word("next-hop-interface")?;
+    let interface = state.kernel(name)?;
+    let (key, version) = match route.destination().map(|network| network.address.is_ipv4()) {
+        Some(true) => ("ipv4", "IPv4"),
+        Some(false) => ("ipv6", "IPv6"),
+        None => ("", ""),
+    };
+    let reason = match interface.presence {
+        Presence::Absent => "is removed by this document".to_owned(),
+        Presence::Down => "is set down by this document".to_owned(),
+        _ if interface.ip_enabled(key) == Some(false) => format!("has {version} disabled in this document"),
+        _ => return None,
+    };
+    let diagnostic =
+        Diagnostic::new(codes::WAY_OUT_CLOSED, format!("the route goes via '{name}', which {reason}"));
+    let hint = "route via another interface, or change that one's entry";
+    Some(diagnostic.at(route.path.key("next-hop-interface")).hint(hint))
+}
+
+/// What decides which of two routes is taken.
+#[derive(PartialEq, Eq, Hash)]
+struct Slot<'a> {
+    destination: Network,
+    table: (i128, Option<&'a str>),
+    metric: Metric<'a>,
+}
+
+/// Without a metric NetworkManager gives each device one of its own.
+#[derive(PartialEq, Eq, Hash)]
+enum Metric<'a> {
+    Given(i128),
+    OfDevice(Option<&'a str>),
+}
+
+pub(super) fn overlaps(state: &State<'_>) -> Vec<Diagnostic> {
+    let routes = wanted(state);
+    let mut slots: HashMap<Slot<'_>, &Route<'_>> = HashMap::new();
+    let mut found = Vec::new();
+    for route in routes.iter().filter(|route| !waits_for_capture(route.value)) {
+        let Some(slot) = slot(route) else { continue };
+        let first = *slots.entry(slot).or_insert(route);
+        if next_hop(first) != next_hop(route) && !share_traffic(first, route) {
+            found.push(overlap(first, route));
+        }
+    }
+    found
+}
+
+fn waits_for_capture(route: &Value) -> bool {
+    route.as_object().is_some_and(|map| map.values().any(|v| v.is_string() && text(Some(v)).is_none()))
+}
+
+fn slot<'a>(route: &Route<'a>) -> Option<Slot<'a>> {
+    let destination = route.destination()?.trimmed();
+    let table = number(route.value.get("table-id")).filter(|table| *table != 0).unwrap_or(MAIN_TABLE);
+    let metric = match number(route.value.get("metric")).filter(|metric| *metric >= 0) {
+        Some(metric) => Metric::Given(metric),
+        None => Metric::OfDevice(route.word("next-hop-interface")),
+    };
+    Some(Slot { destination, table: (table, route.word("vrf-name")), metric })
+}
+
+fn next_hop<'a>(route: &Route<'a>) -> (Option<&'a str>, Option<IpAddr>, Option<&'a str>) {
+    let address = route.word("next-hop-address").and_then(|address| address.parse().ok());
+    (route.word("next-hop-interface"), address, route.word("route-type"))
+}
+
+/// Several next hops on purpose: weights say so in IPv4; in IPv6, where NMState has no weights, the kernel itself
+/// joins routes with gateways into one.
+fn share_traffic(first: &Route<'_>, second: &Route<'_>) -> bool {
+    let both = |test: fn(&Route<'_>) -> bool| test(first) && test(second);
+    both(|route| !route.is_missing("weight"))
+        || both(|route| {
+            let is_v6 = route.destination().is_some_and(|network| network.address.is_ipv6());
+            is_v6 && !route.is_missing("next-hop-address")
+        })
+}
+
+fn overlap(first: &Route<'_>, second: &Route<'_>) -> Diagnostic {
+    let number = match first.path.last() {
+        Some(Step::Index(index)) => index + 1,
+        _ => 1,
+    };
+    let destination = second.word("destination").unwrap_or_default();
+    let message = format!(
+        "this route to {destination} overlaps number {number} of the list: same table and metric, another next hop"
+    );
+    let hint = "give them different metrics, or weights to share the traffic";
+    Diagnostic::new(codes::ROUTES_OVERLAP, message).at(second.path.key("destination")).hint(hint)
+}
