@@ -7,7 +7,7 @@ use std::time::Duration;
 use hickory_proto::op::ResponseCode;
 use linesman_engine::{
     netlink::LinkEvents,
-    probe::{Outcome, Probe, Report, judge, run_once, split_by, wait_until_pass},
+    probe::{Outcome, Probe, Report, judge, run_once, wait_until_pass},
 };
 use netns::{
     Peer, ip, privately, replace_file,
@@ -265,14 +265,28 @@ fn a_probe_that_failed_before_costs_no_patience() {
         ip("route add default via 10.1.0.2");
         let all = probes(&["gateway", "ping:10.1.0.9,timeout=400ms"]);
         let before = run_once(&all).await;
-        let (required, others) = split_by(&all, &before);
-        assert_eq!(required, probes(&["gateway:v4"]));
-        let after = wait_until_pass(&required, &others, FOR_EVER, never).await;
+        let after = wait_until_pass(&all, &before, FOR_EVER, never).await;
         let words: Vec<String> = after.iter().map(in_words).collect();
         assert_eq!(words[0], "passed");
         assert_eq!(words[1], "not applicable: there is no IPv6 default route");
         assert!(words[2].starts_with("failed"), "{}", words[2]);
         assert!(judge(&before, &after).holds());
+    });
+}
+
+#[test]
+fn less_than_before_is_not_enough() {
+    privately("less_than_before_is_not_enough", async || {
+        let peer = Peer::with_ipv4();
+        ip("route add default via 10.1.0.2");
+        let all = probes(&["gateway:v4,timeout=400ms"]);
+        let before = run_once(&all).await;
+        peer.set("ipv4/icmp_echo_ignore_all", "1");
+        let after = wait_until_pass(&all, &before, Duration::from_secs(1), never).await;
+        let reason = judge(&before, &after).reason();
+        assert!(reason.as_deref().is_some_and(|why| why.starts_with("gateway:v4 failed: 10.1.0.2")), "{reason:?}");
+        let content = wait_until_pass(&all, &after, FOR_EVER, never).await;
+        assert!(judge(&after, &content).holds(), "{content:?}");
     });
 }
 

@@ -47,7 +47,17 @@ pub enum Standing {
 impl Verdict {
     /// The change may stay.
     pub fn holds(&self) -> bool {
-        !self.judgements.iter().any(|judgement| matches!(judgement.standing, Standing::Broke { .. }))
+        self.broken().next().is_none()
+    }
+
+    /// Why the change may not stay.
+    pub fn reason(&self) -> Option<String> {
+        let broken: Vec<String> = self.broken().map(Judgement::to_string).collect();
+        (!broken.is_empty()).then(|| broken.join("; "))
+    }
+
+    fn broken(&self) -> impl Iterator<Item = &Judgement> {
+        self.judgements.iter().filter(|judgement| matches!(judgement.standing, Standing::Broke { .. }))
     }
 }
 
@@ -68,6 +78,8 @@ pub fn judge(before: &[Report], after: &[Report]) -> Verdict {
 fn weigh(before: Option<&Outcome>, after: Option<&Outcome>) -> Standing {
     use Outcome::{Failed, NotApplicable, Passed};
     match (before, after) {
+        // It may take a wrong address to be heard at layer 2 only.
+        (Some(Passed { note: None, .. }), Some(Passed { note: Some(note), .. })) => Standing::Broke { why: note.clone() },
         (None | Some(Passed { .. }), Some(Passed { .. })) => Standing::Holds,
         (_, Some(Passed { .. })) => Standing::Gained,
         (None | Some(Passed { .. }), Some(Failed { why })) => Standing::Broke { why: why.clone() },
@@ -112,6 +124,7 @@ mod tests {
         let why = |why: &str| why.to_owned();
         match word {
             "passed" => Some(Outcome::Passed { took: Duration::ZERO, note: None }),
+            "partly" => Some(Outcome::Passed { took: Duration::ZERO, note: Some(why("layer 2 only")) }),
             "failed" => Some(Outcome::Failed { why: why("silent") }),
             "n/a" => Some(Outcome::NotApplicable { why: why("no route") }),
             _ => None,
@@ -126,9 +139,15 @@ mod tests {
     const CASES: &str = "
         before | after  | may stay | in words
         passed | passed | yes      | gateway:v4 passes
+        passed | partly | no       | gateway:v4 failed: layer 2 only
         passed | failed | no       | gateway:v4 failed: silent
         passed | n/a    | no       | gateway:v4 failed: no route
         passed | -      | no       | gateway:v4 failed: it was not tried again
+        partly | passed | yes      | gateway:v4 passes
+        partly | partly | yes      | gateway:v4 passes
+        partly | failed | no       | gateway:v4 failed: silent
+        partly | n/a    | no       | gateway:v4 failed: no route
+        failed | partly | yes      | gateway:v4 passes, which it did not before
         failed | passed | yes      | gateway:v4 passes, which it did not before
         failed | failed | yes      | gateway:v4 failed before the change and fails after it: silent
         failed | n/a    | yes      | gateway:v4 failed before the change and fails after it: no route
@@ -137,7 +156,9 @@ mod tests {
         n/a    | failed | yes      | gateway:v4 could not be tried before the change and fails after it: silent
         n/a    | n/a    | yes      | gateway:v4 not applicable: no route
         n/a    | -      | yes      | gateway:v4 not applicable: no route
+        n/a    | partly | yes      | gateway:v4 passes, which it did not before
         -      | passed | yes      | gateway:v4 passes
+        -      | partly | yes      | gateway:v4 passes
         -      | failed | no       | gateway:v4 failed: silent
         -      | n/a    | yes      | gateway:v4 not applicable: no route
     ";
@@ -156,7 +177,7 @@ mod tests {
             assert_eq!(verdict.judgements[0].to_string(), words, "{line}");
             cases += 1;
         }
-        assert_eq!(cases, 15);
+        assert_eq!(cases, 23);
     }
 
     #[test]
@@ -166,6 +187,7 @@ mod tests {
         let after = [reports(&dns, "failed"), reports(&gateway, "passed")].concat();
         let verdict = judge(&before, &after);
         assert!(!verdict.holds());
+        assert_eq!(verdict.reason().as_deref(), Some("dns failed: silent"));
         assert_eq!(verdict.judgements.len(), 2);
     }
 

@@ -18,4 +18,4 @@ pub use judge::{Judgement, Standing, Verdict, judge};
 pub use report::{Outcome, Report};
 pub use run::run_once;
 pub use spec::{DEFAULT_TIMEOUT, Family, ParseError, Probe, ProbeSpec, default_probes};
-pub use wait::{split_by, wait_until_pass};
+pub use wait::wait_until_pass;

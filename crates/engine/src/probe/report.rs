@@ -19,7 +19,7 @@ pub enum Outcome {
     Passed {
         #[serde(with = "millis", rename = "took_ms")]
         took: Duration,
-        /// What is odd about it, if anything.
+        /// In what way it passed less than in full. Where it passed in full before, this is not enough.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },

@@ -29,20 +29,43 @@ const OVERLAP: Duration = Duration::from_secs(1);
 /// What a probe that did not pass before may cost once all the others have passed.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Those that must pass after the change, and those that only are of interest: they did not pass before it.
-pub fn split_by(probes: &[Probe], before: &[Report]) -> (Vec<Probe>, Vec<Probe>) {
-    let passed = |probe: &Probe| {
-        let report = before.iter().find(|report| report.probe.spec == probe.spec);
-        report.is_none_or(|report| report.outcome.passed())
-    };
-    probes.iter().flat_map(Probe::expand).partition(passed)
+/// What a change owes to a probe, by what it said before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    /// It passed: nothing less will do.
+    InFull,
+    /// It passed with a remark, or nobody had asked.
+    Somehow,
+    /// It did not pass: of interest only.
+    Nothing,
 }
 
-/// Tries all probes until every required one passes, or until patience runs out: at once whenever `wake` returns, and
-/// from time to time without that. The others are reported as they stand then.
+impl Due {
+    fn to(probe: &Probe, before: &[Report]) -> Self {
+        let report = before.iter().find(|report| report.probe.spec == probe.spec);
+        match report.map(|report| &report.outcome) {
+            Some(Outcome::Passed { note: None, .. }) => Due::InFull,
+            Some(Outcome::Passed { .. }) | None => Due::Somehow,
+            Some(Outcome::Failed { .. } | Outcome::NotApplicable { .. }) => Due::Nothing,
+        }
+    }
+
+    fn is_settled_by(self, outcome: &Outcome) -> bool {
+        match outcome {
+            Outcome::Passed { note: None, .. } => true,
+            Outcome::Passed { .. } => self != Due::InFull,
+            // One that must pass may find its route again; for the others nothing to probe is an answer.
+            Outcome::NotApplicable { .. } => self == Due::Nothing,
+            Outcome::Failed { .. } => false,
+        }
+    }
+}
+
+/// Tries all probes after a change until every one that passed before passes again, or until patience runs out: at once
+/// whenever `wake` returns, and from time to time without that. The others are reported as they stand then.
 pub async fn wait_until_pass(
-    required: &[Probe],
-    others: &[Probe],
+    probes: &[Probe],
+    before: &[Report],
     patience: Duration,
     mut wake: impl AsyncFnMut(),
 ) -> Vec<Report> {
@@ -53,10 +76,8 @@ pub async fn wait_until_pass(
             board.changes.send_replace(());
         }
     };
-    let wishes = |probes: &[Probe], required| -> Vec<Wish<'_>> {
-        probes.iter().flat_map(Probe::expand).map(|probe| board.wish(probe, required)).collect()
-    };
-    let fulfil = fulfil(&board, wishes(required, true), wishes(others, false));
+    let wishes = probes.iter().flat_map(Probe::expand).map(|probe| board.wish(Due::to(&probe, before), probe));
+    let fulfil = fulfil(&board, wishes.collect());
     tokio::select! {
         () = listen => {}
         () = fulfil => {}
@@ -64,7 +85,8 @@ pub async fn wait_until_pass(
     board.reports()
 }
 
-async fn fulfil(board: &Board, required: Vec<Wish<'_>>, others: Vec<Wish<'_>>) {
+async fn fulfil(board: &Board, wishes: Vec<Wish<'_>>) {
+    let (others, required): (Vec<_>, Vec<_>) = wishes.into_iter().partition(|wish| wish.due == Due::Nothing);
     let required = pin!(join_all(required.into_iter().map(Wish::pursue)));
     let others = pin!(join_all(others.into_iter().map(Wish::pursue)));
     match select(required, others).await {
@@ -104,10 +126,10 @@ impl Board {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wish(&self, probe: Probe, required: bool) -> Wish<'_> {
+    fn wish(&self, due: Due, probe: Probe) -> Wish<'_> {
         let mut entries = self.entries();
         entries.push(Entry { probe: probe.clone(), latest: None });
-        Wish { probe, required, slot: entries.len() - 1, board: self, changes: self.changes.subscribe() }
+        Wish { probe, due, slot: entries.len() - 1, board: self, changes: self.changes.subscribe() }
     }
 
     fn write(&self, slot: usize, outcome: Outcome) {
@@ -135,7 +157,7 @@ impl Board {
 /// One probe on its way.
 struct Wish<'a> {
     probe: Probe,
-    required: bool,
+    due: Due,
     slot: usize,
     board: &'a Board,
     changes: watch::Receiver<()>,
@@ -176,12 +198,7 @@ impl Wish<'_> {
 
     /// Says whether this is the last word.
     fn take(&self, outcome: Outcome) -> bool {
-        let last = match &outcome {
-            Outcome::Passed { .. } => true,
-            // A required one may find its route again; for the others nothing to probe is an answer.
-            Outcome::NotApplicable { .. } => !self.required,
-            Outcome::Failed { .. } => false,
-        };
+        let last = self.due.is_settled_by(&outcome);
         self.board.write(self.slot, outcome);
         last
     }

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use super::{Ending, Loaded, Request, Setback, Settings, Step, carry, confirm, persist};
 use crate::journal::{Journal, Phase, Record};
 use crate::nm::Nm;
-use crate::probe::{self, Probe, Report, Standing};
+use crate::probe::{self, Probe, Report};
 use crate::snapshot::Snapshot;
 use crate::switch::{State, Switch};
 use crate::verify::{self, Verdict};
@@ -143,22 +143,16 @@ async fn holds(nm: &Nm, settle: Duration, watch: &Watch, record: &Record, snapsh
 }
 
 async fn probes_pass(context: &Context<'_>, watch: &Watch) -> Result<Vec<Report>, Setback> {
-    let (required, others) = probe::split_by(context.probes, context.before);
     let patience = context.request.patience;
-    let after = probe::wait_until_pass(&required, &others, patience, async || watch.next().await).await;
-    let broken: Vec<String> = probe::judge(context.before, &after)
-        .judgements
-        .iter()
-        .filter_map(|j| match &j.standing {
-            Standing::Broke { why } => Some(format!("{}: {why}", j.probe)),
-            _ => None,
-        })
-        .collect();
-    if broken.is_empty() {
-        return Ok(after);
+    let wake = async || watch.next().await;
+    let after = probe::wait_until_pass(context.probes, context.before, patience, wake).await;
+    match probe::judge(context.before, &after).reason() {
+        None => Ok(after),
+        Some(reason) => {
+            let reason = format!("{reason} (patience {} s)", patience.as_secs());
+            Err(Setback { probes: after, ..Setback::new("probe", reason) })
+        }
     }
-    let reason = format!("{} (patience {} s)", broken.join("; "), patience.as_secs());
-    Err(Setback { probes: after, ..Setback::new("probe", reason) })
 }
 
 async fn checkpoint_of(switch: &Switch, nm: &Nm) -> Option<String> {

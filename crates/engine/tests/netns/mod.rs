@@ -1,6 +1,7 @@
 //! Runs a test again inside a network namespace of its own, so that nothing it does can reach the machine's network.
 
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 pub mod servers;
 
