@@ -1,3 +1,4 @@
 //! Whole-system tests: each file tells one story on a real node.
 
 mod apply;
+mod faults;

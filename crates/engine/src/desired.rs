@@ -27,6 +27,12 @@ pub fn resolve(state: &Value, capture: Option<&Value>, observed: &Value) -> Resu
     serde_json::to_value(&resolved).map_err(|e| invalid(&e))
 }
 
+/// The interfaces that a state names.
+pub fn interfaces(state: &Value) -> impl Iterator<Item = String> {
+    let list = state["interfaces"].as_array().into_iter().flatten();
+    list.filter_map(|interface| interface["name"].as_str().map(str::to_string))
+}
+
 /// What nmstate would refuse, asked before anything is touched.
 pub fn refuse_early(desired: &Value, observed: &Value) -> Result<()> {
     let parse = |v: &Value| serde_json::from_value::<NetworkState>(v.clone()).map_err(|e| Error::Invalid(e.to_string()));

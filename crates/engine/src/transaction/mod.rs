@@ -127,11 +127,14 @@ pub async fn apply(
     let journal = Journal::new(&settings.state_dir);
     recover::finish_earlier(&journal).await?;
     let loaded = load(request).await?;
-    let (desired, plan) = decide_plan(request, &loaded)?;
+    let (desired, mut plan) = decide_plan(request, &loaded)?;
     say(Step::Planned(plan.clone()));
     if plan.is_empty() {
         return Ok(Outcome::unchanged());
     }
+    // nmstate writes the profile of every interface that the document names, and applies it again,
+    // which takes addresses of others away: the way back covers them all.
+    plan.touched.extend(desired::interfaces(&desired));
     load::preconditions(&loaded, &desired).await?;
     let probes = request.probes.clone().unwrap_or_else(probe::default_probes);
     let (before, snapshot) = tokio::join!(
