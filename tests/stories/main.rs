@@ -2,3 +2,6 @@
 
 mod apply;
 mod faults;
+mod coverage;
+mod persist;
+mod verbs;
