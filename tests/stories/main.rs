@@ -1,7 +1,7 @@
 //! Whole-system tests: each file tells one story on a real node.
 
 mod apply;
-mod faults;
 mod coverage;
+mod faults;
 mod persist;
 mod verbs;

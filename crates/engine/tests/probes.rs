@@ -284,7 +284,10 @@ fn less_than_before_is_not_enough() {
         peer.set("ipv4/icmp_echo_ignore_all", "1");
         let after = wait_until_pass(&all, &before, Duration::from_secs(1), never).await;
         let reason = judge(&before, &after).reason();
-        assert!(reason.as_deref().is_some_and(|why| why.starts_with("gateway:v4 failed: 10.1.0.2")), "{reason:?}");
+        assert!(
+            reason.as_deref().is_some_and(|why| why.starts_with("gateway:v4 failed: 10.1.0.2")),
+            "{reason:?}"
+        );
         let content = wait_until_pass(&all, &after, FOR_EVER, never).await;
         assert!(judge(&after, &content).holds(), "{content:?}");
     });

@@ -45,7 +45,13 @@ fn run(change: Change) {
             }
         }
     }
-    assert!(failures.is_empty(), "{} of {} cells failed\n{}", failures.len(), cells.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {} cells failed\n{}",
+        failures.len(),
+        cells.len(),
+        failures.join("\n")
+    );
 }
 
 fn chosen(change: Change, seed: u64) -> Vec<Cell> {
@@ -144,7 +150,11 @@ fn go_on(bed: &Bed, vip: bool) -> Result<(), String> {
     settled(bed, &bed.new, vip).map_err(|why| format!("after the next apply {why}"))?;
     let file = bed.host.document(&bed.document());
     let plan = bed.host.linesman(&["plan", &file]);
-    if plan.code() == Some(0) { Ok(()) } else { Err(format!("the next apply does not hold:\n{}", plan.stdout)) }
+    if plan.code() == Some(0) {
+        Ok(())
+    } else {
+        Err(format!("the next apply does not hold:\n{}", plan.stdout))
+    }
 }
 
 fn go_home(bed: &Bed, old: &Picture) -> Result<(), String> {

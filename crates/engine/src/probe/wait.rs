@@ -76,7 +76,8 @@ pub async fn wait_until_pass(
             board.changes.send_replace(());
         }
     };
-    let wishes = probes.iter().flat_map(Probe::expand).map(|probe| board.wish(Due::to(&probe, before), probe));
+    let wishes =
+        probes.iter().flat_map(Probe::expand).map(|probe| board.wish(Due::to(&probe, before), probe));
     let fulfil = fulfil(&board, wishes.collect());
     tokio::select! {
         () = listen => {}
