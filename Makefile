@@ -15,7 +15,8 @@ demo: setup ## the main job on a fresh machine, no cluster
 	@cargo xtask demo
 
 test: setup ## all tests
-	cargo test --workspace --no-fail-fast
+	cargo test --workspace --no-run
+	LINESMAN_BINARY=$(CURDIR)/target/debug/linesman cargo test --workspace --no-fail-fast
 
 test-fast: ## unit tests and golden cases; no lab
 	cargo test --workspace --lib --bins

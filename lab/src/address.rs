@@ -50,7 +50,7 @@ pub(crate) fn bridges() -> String {
 /// DHCP, router advertisements and DNS for `lab.test`; no server above it, since there is no uplink.
 pub(crate) fn dnsmasq() -> String {
     let head = "user=root\npid-file=/run/dnsmasq.pid\nlog-facility=-\nno-resolv\nno-hosts\nno-ping\n\
-                dhcp-authoritative\ndhcp-leasefile=/run/leases\nenable-ra\ndomain=lab.test\nlocal=/lab.test/\n\
+                dhcp-authoritative\ndhcp-leasefile=/run/leases\nenable-ra\ndomain=lab.test\nlocal=/lab.test/\nlocal=/#/\n\
                 hostsdir=/etc/lab/hosts\n";
     let gateway = format!("host-record=gateway.lab.test,{},{}\n", gateway_v4(0), gateway_v6(0));
     let ranges = (0..NETWORKS).map(|network| {

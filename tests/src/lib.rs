@@ -1,5 +1,7 @@
 //! What stories are told with: a real node with linesman on it, seen from outside.
 
+pub mod see;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -12,6 +14,10 @@ use serde_json::Value;
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
+        // `make test` has built it with everything else; alone it would be built with other features.
+        if let Some(built) = std::env::var_os("LINESMAN_BINARY") {
+            return built.into();
+        }
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let built = Command::new(cargo)
             .args(["build", "--quiet", "--package", "linesman", "--manifest-path"])
@@ -185,6 +191,7 @@ pub fn br_ex(node: &Node) -> String {
 routes:
   config:
   - {{destination: 0.0.0.0/0, next-hop-address: 10.9.0.1, next-hop-interface: br-ex}}
+  - {{destination: '::/0', next-hop-address: 'fd09::1', next-hop-interface: br-ex}}
 dns-resolver:
   config: {{server: [10.9.0.1], search: [lab.test]}}
 ",

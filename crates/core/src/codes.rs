@@ -17,9 +17,14 @@ macro_rules! codes {
     };
 }
 
+/// Every code, of documents and of plans.
+pub fn all() -> impl Iterator<Item = &'static Explanation> {
+    TABLE.iter().chain(crate::plan::codes::CODES)
+}
+
 /// The entry of `code`.
 pub fn explain(code: &str) -> Option<&'static Explanation> {
-    TABLE.iter().find(|entry| entry.code.eq_ignore_ascii_case(code))
+    all().find(|entry| entry.code.eq_ignore_ascii_case(code))
 }
 
 codes! {

@@ -53,10 +53,6 @@ impl Watch {
             tokio::time::sleep(BURST).await;
         }
     }
-
-    pub fn notify(&self) -> Arc<Notify> {
-        self.notify.clone()
-    }
 }
 
 impl Drop for Watch {

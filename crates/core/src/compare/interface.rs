@@ -57,6 +57,25 @@ fn properties(view: &View<'_>, declared: &Declared, got: &Value, found: &mut Fin
         }
     }
     ethernet::virtual_functions(view, declared, got, found);
+    ovs::implied_interface(view, want, found);
+    adopted_ports(view, want, found);
+}
+
+/// Unmanaged devices that a controller takes as ports become managed, unless it has had unmanaged ports before.
+fn adopted_ports(view: &View<'_>, want: &Value, found: &mut Findings) {
+    let unmanaged = |device: &str| {
+        interface(view.before, device, "unknown").is_some_and(|nic| condition(nic) == "ignore")
+    };
+    let before = interface(view.before, name(want), kind(want)).and_then(state::ports).unwrap_or_default();
+    if before.iter().any(|port| unmanaged(port)) {
+        return;
+    }
+    for port in state::ports(want).unwrap_or_default().into_iter().map(|port| view.device(port)) {
+        let got = interface(view.observed, port, "unknown").filter(|got| !is_up(got));
+        if let Some(got) = got.filter(|_| unmanaged(port) && view.declares(port).is_none()) {
+            found.add(Path::interface(port).key("state"), "up", condition(got));
+        }
+    }
 }
 
 /// Properties that a document may carry but that nothing is compared with.
@@ -177,7 +196,9 @@ fn vrf(view: &View<'_>, declared: &Declared, got: &Value, found: &mut Findings) 
 /// A list of plain port names: exactly these.
 pub(super) fn port_names(view: &View<'_>, at: &Path, want: &[&str], got: &[&str], found: &mut Findings) {
     let wanted: Vec<&str> = want.iter().map(|port| view.device(port)).collect();
-    for (said, port) in want.iter().zip(&wanted).filter(|(_, port)| !got.contains(port)) {
+    for (said, port) in
+        want.iter().zip(&wanted).filter(|(_, port)| !got.contains(port) || view.is_phantom(port))
+    {
         found.missing(at.item(*said), *port);
     }
     for port in got.iter().filter(|port| !wanted.contains(port) && !view.is_hidden(port)) {

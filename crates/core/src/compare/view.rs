@@ -55,11 +55,12 @@ impl<'a> View<'a> {
     /// Ports that nobody can see or manage are in no port list: vanished ones, types NMState does not know,
     /// and devices NetworkManager was told to leave alone.
     pub(crate) fn is_hidden(&self, port: &str) -> bool {
-        match interface(self.observed, port, "unknown") {
-            None => true,
-            Some(port) if kind(port) == "unknown" => true,
-            Some(_) => self.is_ignored(port),
-        }
+        self.is_phantom(port) || self.is_ignored(port)
+    }
+
+    /// A port that no interface stands behind: OVS remembers ports of devices that are long gone.
+    pub(crate) fn is_phantom(&self, port: &str) -> bool {
+        interface(self.observed, port, "unknown").is_none_or(|port| kind(port) == "unknown")
     }
 
     pub(crate) fn is_ignored(&self, device: &str) -> bool {

@@ -86,7 +86,10 @@ pub(super) async fn read(bus: &zbus::Connection) -> Result<NmView> {
         "GetManagedObjects",
         &(),
     );
-    let reply = tokio::time::timeout(super::CALL, call).await.map_err(|e| failed(&e))?.map_err(|e| failed(&super::short(&e)))?;
+    let reply = tokio::time::timeout(super::CALL, call)
+        .await
+        .map_err(|e| failed(&e))?
+        .map_err(|e| failed(&super::short(&e)))?;
     let objects: Objects = reply.body().deserialize().map_err(|e| failed(&e))?;
     Ok(decode(&objects))
 }

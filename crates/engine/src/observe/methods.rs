@@ -89,7 +89,10 @@ mod tests {
               "ipv4": { "enabled": false, "dhcp": false, "address": [{ "ip": "10.9.0.2" }] } } ] });
         overlay(&mut state, "br-ex", &IpMethods { v4: "auto".into(), v6: "disabled".into() });
         assert_eq!(state["interfaces"][0]["ipv4"], json!({ "enabled": false }));
-        assert_eq!(state["interfaces"][1]["ipv4"], json!({ "enabled": true, "dhcp": true, "address": [{ "ip": "10.9.0.2" }] }));
+        assert_eq!(
+            state["interfaces"][1]["ipv4"],
+            json!({ "enabled": true, "dhcp": true, "address": [{ "ip": "10.9.0.2" }] })
+        );
         assert_eq!(state["interfaces"][1]["ipv6"]["enabled"], false);
     }
 }

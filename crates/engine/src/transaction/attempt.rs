@@ -13,7 +13,7 @@ use crate::switch::{State, Switch};
 use crate::verify::{self, Verdict};
 use crate::watch::Watch;
 use crate::worker::{self, Worker};
-use crate::failpoint;
+use crate::{desired, failpoint};
 
 pub struct Context<'a> {
     pub request: &'a Request,
@@ -43,8 +43,9 @@ pub async fn run(
     let nm = &loaded.nm;
     let watch = Watch::start(Some(nm)).await;
     let known = nm.checkpoints().await.map_err(|e| Setback::new("checkpoint", e.to_string()))?;
-    let mut switch =
-        Switch::arm(nm, known, settings.dead_man).await.map_err(|e| Setback::new("checkpoint", e.to_string()))?;
+    let mut switch = Switch::arm(nm, known, settings.dead_man)
+        .await
+        .map_err(|e| Setback::new("checkpoint", e.to_string()))?;
 
     // From here on recovery assumes that anything may have been touched.
     record.phase = Phase::Applying;
@@ -78,7 +79,9 @@ pub async fn run(
         say(Step::Verifying);
         if request.verify {
             holds(nm, settings.settle, &watch, record, snapshot).await?;
-            persist::check(nm, &record.desired, request.manner).await.map_err(|e| Setback::new("persist", e))?;
+            persist::check(nm, &record.desired, request.manner)
+                .await
+                .map_err(|e| Setback::new("persist", e))?;
         }
         failpoint::reach("verified").await;
         say(Step::Probing);
@@ -114,7 +117,8 @@ pub async fn run(
 /// nmstate's part, in its own process, bounded. An abandoned worker is killed and reaped.
 async fn work(context: &Context<'_>, record: &Record) -> Result<worker::Report, Setback> {
     let request = context.request;
-    let mut worker = Worker::start(&record.desired, context.settings.dead_man, request.manner)
+    let wanted = desired::changed_only(&record.desired, &record.plan);
+    let mut worker = Worker::start(&wanted, context.settings.dead_man, request.manner)
         .await
         .map_err(|e| Setback::new("apply", e.to_string()))?;
     match tokio::time::timeout(request.limit, worker.report()).await {
@@ -126,8 +130,15 @@ async fn work(context: &Context<'_>, record: &Record) -> Result<worker::Report, 
     }
 }
 
-async fn holds(nm: &Nm, settle: Duration, watch: &Watch, record: &Record, snapshot: &Snapshot) -> Result<(), Setback> {
-    let judge = |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
+async fn holds(
+    nm: &Nm,
+    settle: Duration,
+    watch: &Watch,
+    record: &Record,
+    snapshot: &Snapshot,
+) -> Result<(), Setback> {
+    let judge =
+        |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
     match verify::settle(nm, watch, settle, judge).await {
         Verdict::Holds => Ok(()),
         Verdict::Blind(why) => Err(Setback::new("verify", why)),
@@ -143,14 +154,13 @@ async fn holds(nm: &Nm, settle: Duration, watch: &Watch, record: &Record, snapsh
 }
 
 async fn probes_pass(context: &Context<'_>, watch: &Watch) -> Result<Vec<Report>, Setback> {
-    // Only what passed before can be lost: the rest is looked at once, for the report.
-    let (patience, notify) = (context.request.patience, watch.notify());
-    let wake = async || notify.notified().await;
+    let patience = context.request.patience;
+    let wake = async || watch.next().await;
     let after = probe::wait_until_pass(context.probes, context.before, patience, wake).await;
     match probe::judge(context.before, &after).reason() {
         None => Ok(after),
         Some(reason) => {
-            let reason = format!("{reason} within {} s after the change", patience.as_secs());
+            let reason = format!("{reason} (patience {} s)", patience.as_secs());
             Err(Setback { probes: after, ..Setback::new("probe", reason) })
         }
     }

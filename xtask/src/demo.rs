@@ -1,0 +1,215 @@
+//! `make demo`: the main job on a fresh machine, no cluster, watched from outside.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use linesman_lab::{Lab, Node, Watch};
+
+type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
+
+const BRIDGE: &str = include_str!("../../examples/linux-bridge.yaml");
+
+pub fn run() -> Fallible<()> {
+    let show = Show::new();
+    show.title("A lab: one node and a hub that watches it from outside");
+    show.say("Namespaces on this machine with real NetworkManager, D-Bus and Open vSwitch. No uplink, nothing of yours is touched.");
+    let start = Instant::now();
+    let lab = Lab::start("demo")?;
+    let node = lab.node("n1").nics(3).binary(binary()?).start()?;
+    node.configure_static()?;
+    show.say(&format!("n1 is up at {} after {:.1} s.", node.mgmt_ipv4(), start.elapsed().as_secs_f64()));
+
+    state(&show, &node)?;
+    bridge(&show, &node)?;
+    br_ex(&show, &lab, &node)?;
+    cut_off(&show, &lab, &node)?;
+    killed(&show, &lab, &node)?;
+
+    show.title("What happened on this host");
+    show.command(&node, &["linesman", "history"], 0)?;
+    show.title("Done. What to try next");
+    show.say("cargo xtask lab up --nodes 3          a lab of your own; then");
+    show.say("cargo xtask lab exec n1 -- bash       be root on a node, and break it");
+    show.say("docs/tutorial.md                      the same by hand, in ten minutes");
+    show.say("make test, make bench                 what this demo says, proven and measured");
+    Ok(())
+}
+
+fn state(show: &Show, node: &Node) -> Fallible<()> {
+    show.title("1. The state of a node");
+    show.say("eth0 carries the node's own path: its address, its default route, its DNS.");
+    show.command(
+        node,
+        &["sh", "-c", "linesman show eth0 -o yaml | sed -n '/^routes:/,/^interfaces:/p'; ip -brief address"],
+        0,
+    )
+}
+
+fn bridge(show: &Show, node: &Node) -> Fallible<()> {
+    show.title(
+        "2. A change, planned and applied: a bridge with an address over a free NIC, and a route behind it",
+    );
+    let document = format!(
+        "{BRIDGE}routes:\n  config:\n  - {{destination: 192.0.2.0/24, next-hop-address: 10.20.1.254, next-hop-interface: br1}}\n"
+    );
+    node.write_file("/root/bridge.yaml", document, 0o644)?;
+    show.say("`plan` only looks. It exits with 2 because there are differences.");
+    show.command(node, &["linesman", "plan", "/root/bridge.yaml"], 2)?;
+    show.command(node, &["linesman", "apply", "/root/bridge.yaml"], 0)?;
+    show.say("Once more: the state holds, so nothing is touched, no profile is activated again.");
+    show.command(node, &["linesman", "apply", "/root/bridge.yaml"], 0)
+}
+
+fn br_ex(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
+    show.title("3. br-ex takes eth0 over, with the node's own address");
+    show.say(
+        "The change touches the very path by which the node is reached. The hub pings it ten times a second.",
+    );
+    node.write_file("/root/br-ex.yaml", br_ex_document(node), 0o644)?;
+    let watch = lab.hub().watch(node.mgmt_ipv4())?;
+    show.command(node, &["linesman", "apply", "/root/br-ex.yaml"], 0)?;
+    lab.hub().wait_reachable(node.mgmt_ipv4(), Duration::from_secs(30))?;
+    show.seen(watch);
+    show.command(node, &["ovs-vsctl", "--columns=name,type", "find", "Interface", "type!=\"\""], 0)
+}
+
+fn cut_off(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
+    show.title("4. A state that cuts the node off");
+    show.say(
+        "A wrong address on br-ex: syntactically fine, verified, and unreachable. With 5 s of patience:",
+    );
+    node.write_file("/root/wrong.yaml", wrong_document(), 0o644)?;
+    let watch = lab.hub().watch(node.mgmt_ipv4())?;
+    show.command(node, &["linesman", "apply", "/root/wrong.yaml", "--patience", "5s"], 5)?;
+    lab.hub().wait_reachable(node.mgmt_ipv4(), Duration::from_secs(30))?;
+    show.seen(watch);
+    Ok(())
+}
+
+fn killed(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
+    show.title("5. The same, and linesman itself is killed in the middle (kill -9)");
+    show.prompt(&["linesman", "apply", "/root/wrong.yaml"]);
+    let watch = lab.hub().watch(node.mgmt_ipv4())?;
+    let apply = node.spawn(["linesman", "apply", "/root/wrong.yaml"])?;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !apply.stdout().contains("probing") && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    lab.hub().wait_unreachable(node.mgmt_ipv4(), Duration::from_secs(20))?;
+    apply.kill()?;
+    show.print(&apply.stdout());
+    show.say(
+        "kill -9. Nobody is left on the node who knows about the change; the dead man's switch runs out.",
+    );
+    let start = Instant::now();
+    lab.hub().wait_reachable(node.mgmt_ipv4(), Duration::from_secs(60))?;
+    show.say(&format!("Reachable again after {:.1} s, by itself.", start.elapsed().as_secs_f64()));
+    show.seen(watch);
+    show.say("At its next start linesman finishes the rest (what NetworkManager's checkpoint does not cover) and says so:");
+    show.command(node, &["linesman", "recover"], 0)
+}
+
+fn br_ex_document(node: &Node) -> String {
+    format!(
+        "interfaces:
+- name: br-ex
+  type: ovs-bridge
+  state: up
+  bridge: {{options: {{datapath: netdev}}, port: [{{name: eth0}}, {{name: br-ex}}]}}
+- name: br-ex
+  type: ovs-interface
+  state: up
+  copy-mac-from: eth0
+  ipv4: {{enabled: true, dhcp: false, address: [{{ip: {v4}, prefix-length: 24}}]}}
+  ipv6: {{enabled: true, dhcp: false, autoconf: false, address: [{{ip: '{v6}', prefix-length: 64}}]}}
+- name: eth0
+  type: ethernet
+  state: up
+  ipv4: {{enabled: false}}
+  ipv6: {{enabled: false}}
+routes:
+  config:
+  - {{destination: 0.0.0.0/0, next-hop-address: 10.9.0.1, next-hop-interface: br-ex}}
+  - {{destination: '::/0', next-hop-address: 'fd09::1', next-hop-interface: br-ex}}
+",
+        v4 = node.mgmt_ipv4(),
+        v6 = node.mgmt_ipv6(),
+    )
+}
+
+fn wrong_document() -> &'static str {
+    "interfaces:
+- name: br-ex
+  type: ovs-interface
+  state: up
+  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.77.0.2, prefix-length: 24}]}
+  ipv6: {enabled: false}
+"
+}
+
+fn binary() -> Fallible<PathBuf> {
+    let me = std::env::current_exe()?;
+    let binary = me.with_file_name("linesman");
+    if Path::new(&binary).exists() {
+        Ok(binary)
+    } else {
+        Err("build it first: cargo build -p linesman".into())
+    }
+}
+
+/// What a person sees.
+struct Show {
+    colour: bool,
+}
+
+impl Show {
+    fn new() -> Self {
+        Self {
+            colour: std::io::stdout().is_terminal()
+                && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+        }
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+    }
+
+    fn title(&self, text: &str) {
+        self.print(&format!("\n{}", self.paint("1", &format!("== {text}"))));
+    }
+
+    fn say(&self, text: &str) {
+        self.print(&self.paint("36", &format!("   {text}")));
+    }
+
+    fn prompt(&self, words: &[&str]) {
+        let line = if words.first() == Some(&"sh") {
+            words.last().copied().unwrap_or_default().to_string()
+        } else {
+            words.join(" ")
+        };
+        self.print(&self.paint("33", &format!("n1# {line}")));
+    }
+
+    fn print(&self, text: &str) {
+        writeln!(std::io::stdout(), "{}", text.trim_end()).ok();
+    }
+
+    /// Runs it on the node for everybody to see; another exit code than expected ends the demo.
+    fn command(&self, node: &Node, words: &[&str], expected: i32) -> Fallible<()> {
+        self.prompt(words);
+        let status = node.command(words.iter().copied())?.interactive()?;
+        if status.code() == Some(expected) {
+            return Ok(());
+        }
+        Err(format!("`{}` ended with {status}, not with {expected}", words.join(" ")).into())
+    }
+
+    fn seen(&self, watch: Watch) {
+        let record = watch.stop();
+        let outage = record.longest_outage().as_secs_f64();
+        let now = if record.reachable_at_end() { "reachable" } else { "NOT reachable" };
+        self.say(&format!("Seen from outside: longest silence {outage:.1} s; now {now}."));
+    }
+}
