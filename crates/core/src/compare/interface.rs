@@ -52,7 +52,8 @@ fn properties(view: &View<'_>, declared: &Declared, got: &Value, found: &mut Fin
         found.equal(&path.key("copy-mac-from"), &mac, got.get("mac-address").unwrap_or(&Value::Null));
     }
     for (key, value) in want.as_object().into_iter().flatten() {
-        if !value.is_null() && !is_silent(want, key) && !(key == "wait-ip" && is_plain_port(view, got)) {
+        let nothing_to_wait_for = key == "wait-ip" && is_plain_port(view, got);
+        if !value.is_null() && !is_silent(want, key) && !nothing_to_wait_for {
             property(view, declared, got, key, found);
         }
     }
@@ -158,10 +159,10 @@ fn stacked(view: &View<'_>, declared: &Declared, got: &Value, key: &str, found: 
     let (mut want, at) = (declared.want[key].clone(), declared.path.key(key));
     let before = interface(view.before, name(&declared.want), kind(&declared.want));
     let base_before = before.and_then(|before| state::at(before, &[key, "base-iface"])).cloned();
-    if let Some(base) = text(&want, "base-iface").map(|base| view.device(base).to_owned()) {
-        want["base-iface"] = base.into();
-    } else if let Some(base) = base_before.filter(|_| key == "vlan") {
-        want["base-iface"] = base;
+    let said = text(&want, "base-iface").map(|base| Value::from(view.device(base)));
+    if let (Some(base), Some(fields)) = (said.or(base_before.filter(|_| key == "vlan")), want.as_object_mut())
+    {
+        fields.insert("base-iface".into(), base);
     }
     for set in ["ingress-qos-map", "egress-qos-map", "ip6tun-flags"] {
         if let Some(items) = want.as_object_mut().and_then(|fields| fields.shift_remove(set)) {

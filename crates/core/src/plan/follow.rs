@@ -114,32 +114,20 @@ fn is_removed(changes: &[Change], candidate: &Value) -> bool {
 }
 
 fn lives_on_removed(view: &View<'_>, changes: &[Change], candidate: &Value) -> bool {
-    let removed = |device: &str, of_kind: &dyn Fn(&str) -> bool| {
-        changes.iter().any(|change| match &change.subject {
-            Subject::Interface { name, kind } => {
-                change.kind == ChangeKind::Remove && name == device && of_kind(kind)
-            }
-            _ => false,
-        })
-    };
-    let virtual_base = |kind: &str| !matches!(kind, "ethernet" | "veth");
-    let lost_base = state::base(candidate).is_some_and(|(_, base)| removed(base, &virtual_base));
-    let lost_peer = state::at(candidate, &["veth", "peer"])
-        .and_then(Value::as_str)
-        .is_some_and(|peer| removed(peer, &|kind| kind == "veth"));
-    lost_base || lost_peer || (kind(candidate) == "ovs-interface" && lost_bridge(view, candidate, &removed))
+    let base = state::base(candidate).map(|(_, base)| base);
+    let peer = state::at(candidate, &["veth", "peer"]).and_then(Value::as_str);
+    let bridge = text(candidate, "controller").filter(|_| kind(candidate) == "ovs-interface");
+    let expelled = || moves(view).iter().any(|(port, to)| port == name(candidate) && to.is_empty());
+    base.is_some_and(|base| goes(changes, base, |kind| !matches!(kind, "ethernet" | "veth")))
+        || peer.is_some_and(|peer| goes(changes, peer, |kind| kind == "veth"))
+        || bridge.is_some_and(|bridge| goes(changes, bridge, |kind| kind == "ovs-bridge") || expelled())
 }
 
-fn lost_bridge(
-    view: &View<'_>,
-    candidate: &Value,
-    removed: &dyn Fn(&str, &dyn Fn(&str) -> bool) -> bool,
-) -> bool {
-    let Some(controller) = text(candidate, "controller") else {
-        return false;
-    };
-    let goes = removed(controller, &|kind| kind == "ovs-bridge");
-    goes || moves(view).iter().any(|(port, to)| port == name(candidate) && to.is_empty())
+fn goes(changes: &[Change], device: &str, of_kind: fn(&str) -> bool) -> bool {
+    changes.iter().filter(|change| change.kind == ChangeKind::Remove).any(|change| match &change.subject {
+        Subject::Interface { name, kind } => name == device && of_kind(kind),
+        _ => false,
+    })
 }
 
 /// All interfaces whose profile or device may change.

@@ -232,11 +232,11 @@ fn mtu(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic> {
     };
     let at = path.key("mtu");
     let limits = observed(view, want).map(|got| (number(got, "min-mtu"), number(got, "max-mtu")));
-    if let Some((Some(least), Some(most))) = limits.filter(|limits| *limits != (Some(0), Some(0))) {
-        if mtu < least || (most > 0 && mtu > most) {
-            let message = format!("{} accepts an MTU of {least} to {most}, not {mtu}", name(want));
-            return vec![Diagnostic::new(codes::MTU_OUT_OF_RANGE, message).at(at)];
-        }
+    if let Some((Some(least), Some(most))) = limits
+        && (mtu < least || (most > 0 && mtu > most))
+    {
+        let message = format!("{} accepts an MTU of {least} to {most}, not {mtu}", name(want));
+        return vec![Diagnostic::new(codes::MTU_OUT_OF_RANGE, message).at(at)];
     }
     let Some(base) = state::base(want)
         .filter(|(section, _)| matches!(*section, "vlan" | "mac-vlan"))
