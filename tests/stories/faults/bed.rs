@@ -31,9 +31,11 @@ impl Bed {
         let mut bed = Self { host, change, new: Picture::default() };
         bed.host.apply(&bed.home());
         bed.put_vip();
-        bed.host.apply(&bed.document());
+        let there = bed.host.apply(&bed.document());
+        assert_eq!(bed.foreign_loss(true), None, "after {}{}", there.stdout, bed.evidence());
         bed.new = Picture::of(&bed.host);
-        bed.host.apply(&bed.home());
+        let back = bed.host.apply(&bed.home());
+        assert_eq!(bed.foreign_loss(true), None, "after {}{}", back.stdout, bed.evidence());
         bed
     }
 

@@ -82,6 +82,8 @@ pub async fn run(
             persist::check(nm, &record.desired, request.manner)
                 .await
                 .map_err(|e| Setback::new("persist", e))?;
+            // What took the addresses over may not have had them at the first try.
+            done.notes = carry::carry(snapshot, &record.plan, &record.desired).await;
         }
         failpoint::reach("verified").await;
         say(Step::Probing);

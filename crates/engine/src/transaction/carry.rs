@@ -78,9 +78,9 @@ fn places(
 
 /// The interface that now has an address which `former` had.
 fn successor(snapshot: &Snapshot, addresses: &[AddressFact], former: &str) -> Option<String> {
-    let had: Vec<IpAddr> = interface(&snapshot.state, former)
-        .map(|i| ["/ipv4/address", "/ipv6/address"].iter().flat_map(|p| ips(i, p)).collect())
-        .unwrap_or_default();
+    let had: Vec<IpAddr> = named(&snapshot.state, former)
+        .flat_map(|i| ["/ipv4/address", "/ipv6/address"].into_iter().flat_map(|p| ips(i, p)))
+        .collect();
     let took = addresses.iter().find(|a| a.interface != former && had.contains(&a.ip))?;
     Some(took.interface.clone())
 }
@@ -90,13 +90,15 @@ fn ips(interface: &Value, pointer: &str) -> Vec<IpAddr> {
     list.into_iter().flatten().filter_map(|a| a["ip"].as_str()?.parse().ok()).collect()
 }
 
-fn interface<'a>(state: &'a Value, name: &str) -> Option<&'a Value> {
-    state["interfaces"].as_array()?.iter().find(|i| i["name"] == name)
+/// An OVS bridge and its internal port share a name.
+fn named<'a>(state: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    let name = name.to_string();
+    state["interfaces"].as_array().into_iter().flatten().filter(move |i| i["name"] == name)
 }
 
 fn forbids_extra(desired: &Value, name: &str, ip: IpAddr) -> bool {
     let family = if ip.is_ipv4() { "ipv4" } else { "ipv6" };
-    interface(desired, name).is_some_and(|i| i[family]["allow-extra-address"] == false)
+    named(desired, name).any(|i| i[family]["allow-extra-address"] == false)
 }
 
 /// A port of a userspace bridge has no controller in the kernel's eyes.
@@ -143,6 +145,18 @@ mod tests {
         let now = [AddressFact::test("br-ex", "10.9.0.2")];
         assert_eq!(successor(&snapshot, &now, "eth0").as_deref(), Some("br-ex"));
         assert_eq!(successor(&snapshot, &[], "eth0"), None);
+    }
+
+    #[test]
+    fn a_bridge_and_its_port_of_the_same_name_are_both_looked_at() {
+        let snapshot = Snapshot {
+            state: json!({ "interfaces": [
+                { "name": "br-ex", "type": "ovs-bridge" },
+                { "name": "br-ex", "type": "ovs-interface", "ipv4": { "address": [{ "ip": "10.9.0.2" }] } } ] }),
+            ..Snapshot::default()
+        };
+        let now = [AddressFact::test("eth0", "10.9.0.2")];
+        assert_eq!(successor(&snapshot, &now, "br-ex").as_deref(), Some("eth0"));
     }
 
     #[test]
