@@ -30,10 +30,17 @@ pub struct Device {
 
 impl Device {
     const UNMANAGED: u32 = 10;
+    const UNAVAILABLE: u32 = 20;
+    const DISCONNECTED: u32 = 30;
     const ACTIVATED: u32 = 100;
 
     pub fn unmanaged(&self) -> bool {
         !self.managed || self.state == Self::UNMANAGED
+    }
+
+    /// Managed, and without an active profile.
+    pub fn down(&self) -> bool {
+        matches!(self.state, Self::UNAVAILABLE | Self::DISCONNECTED)
     }
 
     pub fn activated(&self) -> bool {

@@ -1,6 +1,7 @@
 //! What this host looks like: the state in nmstate's words, and the facts that plan needs beside it.
 
 mod methods;
+pub mod quick;
 
 use linesman_core::facts::{Facts, ProfileFact};
 use nmstate::NetworkState;

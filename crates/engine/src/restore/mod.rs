@@ -12,7 +12,7 @@ use linesman_core::plan::Plan;
 use crate::netlink::Netlink;
 use crate::nm::{Nm, NmView};
 use crate::snapshot::{Hostname, Snapshot};
-use crate::verify::{self, Verdict};
+use crate::verify::{self, Look, Verdict};
 use crate::watch::Watch;
 use crate::{Result, failpoint, keyfile, observe, ovs};
 
@@ -64,12 +64,12 @@ pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>)
     snapshot.hostname.restore(&nm).await;
     let goal = target::target(snapshot, plan);
     let judge = |now: &serde_json::Value| differences(&goal, now);
-    let mut verdict = verify::settle(&nm, &watch, FIRST_LOOK, judge).await;
+    let mut verdict = verify::settle(&nm, &watch, FIRST_LOOK, Look::Whole, judge).await;
     if let Verdict::Differs(differing) = &verdict {
         let interfaces = interfaces_of(differing, plan);
         reactivate(&nm, snapshot, &interfaces).await;
         remove_created(&nm, snapshot, plan).await;
-        verdict = verify::settle(&nm, &watch, LAST_LOOK, judge).await;
+        verdict = verify::settle(&nm, &watch, LAST_LOOK, Look::Whole, judge).await;
     }
     match verdict {
         Verdict::Holds => {}

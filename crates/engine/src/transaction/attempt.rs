@@ -10,7 +10,7 @@ use crate::nm::Nm;
 use crate::probe::{self, Probe, Report};
 use crate::snapshot::Snapshot;
 use crate::switch::{State, Switch};
-use crate::verify::{self, Verdict};
+use crate::verify::{self, Look, Verdict};
 use crate::watch::Watch;
 use crate::worker::{self, Worker};
 use crate::{desired, failpoint};
@@ -141,7 +141,7 @@ async fn holds(
 ) -> Result<(), Setback> {
     let judge =
         |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
-    match verify::settle(nm, watch, settle, judge).await {
+    match verify::settle(nm, watch, settle, Look::Declared(&record.desired), judge).await {
         Verdict::Holds => Ok(()),
         Verdict::Blind(why) => Err(Setback::new("verify", why)),
         Verdict::Differs(differences) => {
