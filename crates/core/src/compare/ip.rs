@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::findings::Findings;
 use super::view::{Declared, View};
 use crate::path::Path;
-use crate::state::{self, flag, interface, kind, name, text};
+use crate::state::{self, flag, kind, name, text};
 
 /// Means nothing unless addresses come by DHCP or router advertisement.
 const AUTOMATIC: [&str; 8] = [
@@ -25,7 +25,7 @@ const AUTOMATIC: [&str; 8] = [
 const ENABLED_ONLY: [&str; 4] = ["dhcp", "autoconf", "address", "prefix-route-metric"];
 
 pub(super) fn compare(view: &View<'_>, declared: &Declared, got: &Value, family: &str, found: &mut Findings) {
-    let before = interface(view.before, name(&declared.want), kind(&declared.want));
+    let before = view.was(name(&declared.want), kind(&declared.want));
     let none = Value::Null;
     let before = before.and_then(|before| before.get(family)).unwrap_or(&none);
     let got = got.get(family).unwrap_or(&none);

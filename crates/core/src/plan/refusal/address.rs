@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::codes;
 use crate::compare::{Declared, View};
 use crate::diagnostic::Diagnostic;
-use crate::state::{self, interface, interfaces, is_absent, is_up, kind, list, name, text};
+use crate::state::{self, is_absent, is_up, kind, list, name, text};
 
 /// Declared addresses that another interface has and keeps, and addresses on a port.
 pub(super) fn addresses(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic> {
@@ -42,7 +42,7 @@ pub(super) fn addresses(view: &View<'_>, Declared { path, want }: &Declared) -> 
 /// The bridge or bond an interface is left in by the document.
 fn keeps_controller(view: &View<'_>, want: &Value) -> Option<String> {
     let controller = ends_in(view, want)?;
-    let found = || interface(view.observed, &controller, "unknown").map(kind);
+    let found = || view.now(&controller, "unknown").map(kind);
     let declared =
         view.declared.iter().map(|declared| &declared.want).find(|other| name(other) == controller).map(kind);
     let carries_addresses = kind(want) == "ovs-interface" || declared.or_else(found) == Some("vrf");
@@ -53,18 +53,11 @@ fn ends_in(view: &View<'_>, want: &Value) -> Option<String> {
     if let Some(controller) = text(want, "controller") {
         return Some(controller.to_owned()).filter(|controller| !controller.is_empty());
     }
-    let lists = |declared: &&Declared| {
-        is_up(&declared.want)
-            && state::ports(&declared.want)
-                .is_some_and(|ports| ports.iter().any(|port| view.device(port) == name(want)))
-    };
-    if let Some(declared) = view.declared.iter().find(lists) {
-        return Some(name(&declared.want).to_owned());
+    if let Some(controller) = view.claimed_by(name(want)) {
+        return Some(name(controller).to_owned());
     }
     let now = text(super::observed(view, want)?, "controller").filter(|controller| !controller.is_empty())?;
-    let released = view.declared.iter().any(|declared| {
-        name(&declared.want) == now && (!is_up(&declared.want) || state::ports(&declared.want).is_some())
-    });
+    let released = view.declared_as(now).any(|want| !is_up(want) || state::ports(want).is_some());
     (!released).then(|| now.to_owned())
 }
 
@@ -76,26 +69,18 @@ fn other_holder<'v>(view: &'v View<'_>, want: &Value, family: &str, ip: IpAddr) 
         matches!(kind(interface), "loopback" | "dummy")
             || text(interface, "controller").is_some_and(|c| is_vrf(view, c))
     };
-    let holds =
-        |other: &&Value| name(other) != name(want) && state::addresses(other).any(|(held, _)| held == ip);
-    let mut holders =
-        interfaces(view.observed).iter().filter(holds).filter(|other| !may_share(other) && !may_share(want));
-    holders.find(|other| keeps(view, other, family, ip)).map(name)
+    let others = view.holders(ip).iter().filter(|other| name(other) != name(want));
+    let mut holders = others.filter(|other| !may_share(other) && !may_share(want));
+    holders.find(|other| keeps(view, other, family, ip)).map(|other| name(other))
 }
 
 fn is_vrf(view: &View<'_>, controller: &str) -> bool {
     let declared = view.declares(controller).map(kind);
-    declared.or_else(|| interface(view.observed, controller, "vrf").map(kind)) == Some("vrf")
+    declared.or_else(|| view.now(controller, "vrf").map(kind)) == Some("vrf")
 }
 
 fn keeps(view: &View<'_>, holder: &Value, family: &str, ip: IpAddr) -> bool {
-    let becomes_port = |declared: &Declared| {
-        is_up(&declared.want)
-            && kind(&declared.want) != "vrf"
-            && state::ports(&declared.want)
-                .is_some_and(|ports| ports.iter().any(|port| view.device(port) == name(holder)))
-    };
-    if view.declared.iter().any(becomes_port) {
+    if view.claimed_by(name(holder)).is_some_and(|controller| kind(controller) != "vrf") {
         return false;
     }
     let Some(declared) = view.declares(name(holder)) else {

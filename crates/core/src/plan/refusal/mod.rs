@@ -10,7 +10,7 @@ use crate::compare::{Declared, View, ovs};
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
 use crate::path::Path;
-use crate::state::{self, interface, interfaces, is_absent, is_up, kind, name, text};
+use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
 use address::addresses;
 
 pub(super) fn find(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
@@ -49,11 +49,9 @@ pub(super) fn find(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
 fn exists(view: &View<'_>, called: &str) -> bool {
     let device = view.device(called);
     match view.declares(device) {
-        Some(want) if !is_up(want) => {
-            interface(view.observed, device, "unknown").is_some_and(|got| !state::is_virtual(got))
-        }
+        Some(want) if !is_up(want) => view.now(device, "unknown").is_some_and(|got| !state::is_virtual(got)),
         Some(_) => true,
-        None => interface(view.observed, device, "unknown").is_some() || is_new_peer(view, device),
+        None => view.now(device, "unknown").is_some() || is_new_peer(view, device),
     }
 }
 
@@ -65,7 +63,7 @@ fn is_new_peer(view: &View<'_>, device: &str) -> bool {
 }
 
 fn observed<'v>(view: &'v View<'_>, want: &Value) -> Option<&'v Value> {
-    interface(view.observed, name(want), kind(want))
+    view.now(name(want), kind(want))
 }
 
 fn identity(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic> {
@@ -93,9 +91,7 @@ fn identity(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnost
 }
 
 fn existence(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic> {
-    let named = interfaces(view.observed).iter().filter(|known| name(known) == name(want)).count();
-    let untyped = kind(state::interface(view.desired, name(want), "unknown").unwrap_or(want)) == "unknown";
-    if untyped && named > 1 {
+    if view.is_ambiguous(name(want)) {
         let message = format!("{} is both an Open vSwitch bridge and its internal interface", name(want));
         return vec![
             Diagnostic::new(codes::AMBIGUOUS_INTERFACE, message).at(path.clone()).hint("add a type"),
@@ -208,7 +204,7 @@ fn mac_source(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagno
     };
     let device = view.device(source);
     let declared = view.declares(device).filter(|nic| is_up(nic));
-    let known = [declared, interface(view.observed, device, "unknown")].into_iter().flatten();
+    let known = [declared, view.now(device, "unknown")].into_iter().flatten();
     let has_mac = |nic: &Value| {
         ["mac-address", "permanent-mac-address"]
             .iter()
@@ -245,7 +241,7 @@ fn mtu(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic> {
         return Vec::new();
     };
     let declared = view.declares(base).and_then(|base| number(base, "mtu"));
-    match declared.or_else(|| number(interface(view.observed, base, "unknown")?, "mtu")) {
+    match declared.or_else(|| number(view.now(base, "unknown")?, "mtu")) {
         Some(below) if mtu > below => {
             let message =
                 format!("{} has an MTU of {mtu}, its base interface {base} only {below}", name(want));

@@ -6,7 +6,7 @@ use super::{alternatives, codes, exists};
 use crate::compare::{Declared, View, route};
 use crate::diagnostic::Diagnostic;
 use crate::path::Path;
-use crate::state::{self, interface, is_absent, is_up, kind, list, name, text};
+use crate::state::{self, is_absent, is_up, kind, list, name, text};
 
 pub(super) fn routes(view: &View<'_>) -> Vec<Diagnostic> {
     let at = Path::root().key("routes").key("config");
@@ -26,7 +26,7 @@ fn next_hop(view: &View<'_>, route: &Value, at: Path) -> Option<Diagnostic> {
         Some(Diagnostic::new(codes::NEXT_HOP_UNUSABLE, message).at(at.clone()))
     };
     let device = view.device(hop);
-    let (declared, observed) = (view.declares(device), interface(view.observed, device, "unknown"));
+    let (declared, observed) = (view.declares(device), view.now(device, "unknown"));
     if declared.is_some_and(|want| !is_up(want)) {
         return unusable("which the document takes away".into());
     }
@@ -58,8 +58,7 @@ pub(super) fn mappings(view: &View<'_>) -> Vec<Diagnostic> {
             .iter()
             .map(|declared| &declared.want)
             .find(|want| kind(want) == "ovs-bridge" && name(want) == bridge);
-        let present =
-            declared.map_or_else(|| interface(view.observed, bridge, "ovs-bridge").is_some(), is_up);
+        let present = declared.map_or_else(|| view.now(bridge, "ovs-bridge").is_some(), is_up);
         (!present).then(|| {
             let localnet = text(mapping, "localnet").unwrap_or_default();
             let message = format!("{localnet} is mapped to the bridge {bridge}, which exists nowhere");
