@@ -119,7 +119,8 @@ pub async fn run(
 /// nmstate's part, in its own process, bounded. An abandoned worker is killed and reaped.
 async fn work(context: &Context<'_>, record: &Record) -> Result<worker::Report, Setback> {
     let request = context.request;
-    let wanted = desired::changed_only(&record.desired, &record.plan);
+    let whole = linesman_core::plan::applicable(&record.desired, &context.snapshot.state);
+    let wanted = desired::changed_only(&whole, &record.plan);
     let mut worker = Worker::start(&wanted, context.settings.dead_man, request.manner)
         .await
         .map_err(|e| Setback::new("apply", e.to_string()))?;
