@@ -18,3 +18,11 @@ fn an_older_networkmanager_without_open_vswitch() {
     node.boot().unwrap();
     node.wait_reachable().unwrap();
 }
+
+#[test]
+fn it_boots_under_systemd_too() {
+    let lab = Lab::start("bookworm-systemd").unwrap();
+    let node = lab.node("n1").root(Root::Bookworm).systemd(true).start().unwrap();
+    node.configure_static().unwrap();
+    assert_eq!(node.run(["systemctl", "list-units", "--failed", "--no-legend"]).unwrap(), "");
+}

@@ -2,6 +2,10 @@
 
 mod apply;
 mod coverage;
+mod faults;
+mod on_node;
+mod ovsdb;
 mod persist;
+mod probes;
 mod verbs;
 mod verification;

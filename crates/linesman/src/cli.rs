@@ -21,6 +21,10 @@ pub struct Cli {
     #[arg(long, env = "LINESMAN_STATE_DIR", default_value = "/var/lib/linesman", global = true, hide = true)]
     pub state_dir: PathBuf,
 
+    /// How long after the last sign of life NetworkManager takes an unfinished change back by itself
+    #[arg(long, env = "LINESMAN_DEAD_MAN", value_name = "TIME", value_parser = duration, default_value = "10s", global = true, hide = true)]
+    pub dead_man: Duration,
+
     #[command(subcommand)]
     pub verb: Verb,
 }

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 }
 
 async fn run(cli: Cli) -> ExitCode {
-    let settings = Settings { state_dir: cli.state_dir, ..Settings::default() };
+    let settings = Settings { state_dir: cli.state_dir, dead_man: cli.dead_man, ..Settings::default() };
     let format = cli.output;
     match cli.verb {
         Verb::Plan(args) => verbs::plan::run(args, format).await.into(),

@@ -188,8 +188,25 @@ impl Node {
     }
 }
 
+impl Node {
+    /// For whoever reads why a test failed.
+    fn last_words(&self) {
+        for log in ["/var/log/NM.log", "/var/log/lab-boot.log"] {
+            let text = self.read_file(log).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            let lines: Vec<_> = text.lines().collect();
+            for line in &lines[lines.len().saturating_sub(15)..] {
+                eprintln!("{} {log}: {line}", self.name);
+            }
+        }
+    }
+}
+
 impl Drop for Node {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.last_words();
+        }
         let _ = self.power_cut();
         if self.shared.is_up() {
             let _ = self.shared.forget(&self.name);

@@ -7,8 +7,8 @@ use linesman_core::plan::Plan;
 use serde_json::Value;
 
 use crate::netlink::{self, AddressFact, LinkFact, Netlink};
-use crate::ovsdb::{Column, KeyPath, Table};
 use crate::ovs;
+use crate::ovsdb::{Column, KeyPath, Table};
 use crate::snapshot::Snapshot;
 
 /// Returns what could not be carried, for the outcome's notes.
@@ -28,7 +28,11 @@ pub async fn carry(snapshot: &Snapshot, plan: &Plan, desired: &Value) -> Vec<Str
     notes
 }
 
-async fn carry_addresses(snapshot: &Snapshot, desired: &Value, notes: &mut Vec<String>) -> netlink::Result<()> {
+async fn carry_addresses(
+    snapshot: &Snapshot,
+    desired: &Value,
+    notes: &mut Vec<String>,
+) -> netlink::Result<()> {
     let netlink = Netlink::open()?;
     let (links, addresses) = (netlink.links().await?, netlink.addresses().await?);
     for (address, place) in places(snapshot, desired, &links, &addresses) {
@@ -39,7 +43,10 @@ async fn carry_addresses(snapshot: &Snapshot, desired: &Value, notes: &mut Vec<S
                     notes.push(format!("foreign address {} on {interface}: {e}", address.ip));
                 }
             }
-            None => notes.push(format!("foreign address {} of {} has no place any more", address.ip, address.interface)),
+            None => notes.push(format!(
+                "foreign address {} of {} has no place any more",
+                address.ip, address.interface
+            )),
         }
     }
     Ok(())
@@ -60,7 +67,9 @@ fn places(
     let place = |f: &AddressFact| {
         let home = links.iter().find(|l| l.name == f.interface);
         match home {
-            Some(link) if link.controller.is_none() && !is_ovs_port(desired, &f.interface) => Some(f.interface.clone()),
+            Some(link) if link.controller.is_none() && !is_ovs_port(desired, &f.interface) => {
+                Some(f.interface.clone())
+            }
             _ => successor(snapshot, addresses, &f.interface),
         }
     };
@@ -69,9 +78,9 @@ fn places(
 
 /// The interface that now has an address which `former` had.
 fn successor(snapshot: &Snapshot, addresses: &[AddressFact], former: &str) -> Option<String> {
-    let had: Vec<IpAddr> = interface(&snapshot.state, former)
-        .map(|i| ["/ipv4/address", "/ipv6/address"].iter().flat_map(|p| ips(i, p)).collect())
-        .unwrap_or_default();
+    let had: Vec<IpAddr> = named(&snapshot.state, former)
+        .flat_map(|i| ["/ipv4/address", "/ipv6/address"].into_iter().flat_map(|p| ips(i, p)))
+        .collect();
     let took = addresses.iter().find(|a| a.interface != former && had.contains(&a.ip))?;
     Some(took.interface.clone())
 }
@@ -81,21 +90,25 @@ fn ips(interface: &Value, pointer: &str) -> Vec<IpAddr> {
     list.into_iter().flatten().filter_map(|a| a["ip"].as_str()?.parse().ok()).collect()
 }
 
-fn interface<'a>(state: &'a Value, name: &str) -> Option<&'a Value> {
-    state["interfaces"].as_array()?.iter().find(|i| i["name"] == name)
+/// An OVS bridge and its internal port share a name.
+fn named<'a>(state: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    let name = name.to_string();
+    state["interfaces"].as_array().into_iter().flatten().filter(move |i| i["name"] == name)
 }
 
 fn forbids_extra(desired: &Value, name: &str, ip: IpAddr) -> bool {
     let family = if ip.is_ipv4() { "ipv4" } else { "ipv6" };
-    interface(desired, name).is_some_and(|i| i[family]["allow-extra-address"] == false)
+    named(desired, name).any(|i| i[family]["allow-extra-address"] == false)
 }
 
 /// A port of a userspace bridge has no controller in the kernel's eyes.
 fn is_ovs_port(desired: &Value, name: &str) -> bool {
-    desired["interfaces"].as_array().into_iter().flatten().filter(|i| i["type"] == "ovs-bridge").any(|bridge| {
-        let ports = bridge.pointer("/bridge/port").and_then(Value::as_array);
-        ports.into_iter().flatten().any(|p| p["name"] == name)
-    })
+    desired["interfaces"].as_array().into_iter().flatten().filter(|i| i["type"] == "ovs-bridge").any(
+        |bridge| {
+            let ports = bridge.pointer("/bridge/port").and_then(Value::as_array);
+            ports.into_iter().flatten().any(|p| p["name"] == name)
+        },
+    )
 }
 
 /// Keys that the document itself sets or removes are not foreign.
@@ -132,6 +145,18 @@ mod tests {
         let now = [AddressFact::test("br-ex", "10.9.0.2")];
         assert_eq!(successor(&snapshot, &now, "eth0").as_deref(), Some("br-ex"));
         assert_eq!(successor(&snapshot, &[], "eth0"), None);
+    }
+
+    #[test]
+    fn a_bridge_and_its_port_of_the_same_name_are_both_looked_at() {
+        let snapshot = Snapshot {
+            state: json!({ "interfaces": [
+                { "name": "br-ex", "type": "ovs-bridge" },
+                { "name": "br-ex", "type": "ovs-interface", "ipv4": { "address": [{ "ip": "10.9.0.2" }] } } ] }),
+            ..Snapshot::default()
+        };
+        let now = [AddressFact::test("eth0", "10.9.0.2")];
+        assert_eq!(successor(&snapshot, &now, "br-ex").as_deref(), Some("eth0"));
     }
 
     #[test]

@@ -102,7 +102,10 @@ impl Front {
         match self.format {
             Format::Text => {
                 output::line(format!("Checkpoint: {checkpoint}"));
-                output::line(format!("goes back in {} s unless `linesman commit` keeps it", within.as_secs()));
+                output::line(format!(
+                    "goes back in {} s unless `linesman commit` keeps it",
+                    within.as_secs()
+                ));
             }
             other => output::data(
                 other,

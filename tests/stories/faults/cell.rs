@@ -1,0 +1,185 @@
+//! The matrix: who is struck, at which step boundary, in the middle of which change.
+
+use std::fmt;
+
+use linesman_lab::Daemon;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Victim {
+    /// kill -9 of `linesman apply`.
+    Agent,
+    /// Stopped until NetworkManager's own timer has run out, then let go on.
+    AgentPaused,
+    Worker,
+    /// Stopped until the agent has lost its patience and gone back, then let go on.
+    WorkerPaused,
+    /// Both stopped until NetworkManager has gone back by itself; the worker goes on first.
+    BothPaused,
+    Daemon(Daemon),
+    /// Not one block is free, neither for the journal nor for profiles.
+    Disk,
+    /// Everything at once, and the node boots again.
+    Power,
+}
+
+pub const VICTIMS: [Victim; 11] = [
+    Victim::Agent,
+    Victim::AgentPaused,
+    Victim::Worker,
+    Victim::WorkerPaused,
+    Victim::BothPaused,
+    Victim::Daemon(Daemon::NetworkManager),
+    Victim::Daemon(Daemon::Dbus),
+    Victim::Daemon(Daemon::OvsdbServer),
+    Victim::Daemon(Daemon::OvsVswitchd),
+    Victim::Disk,
+    Victim::Power,
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boundary {
+    /// A failpoint on the way to the commit.
+    Forth(&'static str),
+    /// So many milliseconds after nmstate began.
+    MidApply(u64),
+    /// The change waits for `linesman commit`.
+    Pending,
+    /// A failpoint on the way back of a change that was interrupted.
+    Back(&'static str),
+    /// So many milliseconds after the way back began.
+    MidBack(u64),
+    /// A failpoint of `linesman recover`, after the agent was killed in mid-change.
+    Recovery(&'static str),
+}
+
+const BOUNDARIES: [Boundary; 21] = [
+    Boundary::Forth("snapshot-taken"),
+    Boundary::Forth("applying"),
+    Boundary::Forth("worker-started"),
+    Boundary::MidApply(30),
+    Boundary::MidApply(80),
+    Boundary::MidApply(150),
+    Boundary::MidApply(250),
+    Boundary::Forth("worker-done"),
+    Boundary::Forth("applied"),
+    Boundary::Forth("verified"),
+    Boundary::Forth("probed"),
+    Boundary::Pending,
+    Boundary::Forth("committing"),
+    Boundary::Forth("committed"),
+    Boundary::Back("rolling-back"),
+    Boundary::MidBack(20),
+    Boundary::MidBack(100),
+    Boundary::MidBack(300),
+    Boundary::Back("checkpoint-rolled-back"),
+    Boundary::Recovery("recovering"),
+    Boundary::Recovery("checkpoint-rolled-back"),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A bridge with an address and a spare NIC.
+    Additive,
+    /// br-ex takes the node's own address.
+    BrEx,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    pub victim: Victim,
+    pub boundary: Boundary,
+    pub change: Change,
+}
+
+impl Cell {
+    /// There is no worker to strike before it starts and after it has ended.
+    fn makes_sense(&self) -> bool {
+        let worker_lives = matches!(
+            self.boundary,
+            Boundary::Forth("worker-started" | "worker-done") | Boundary::MidApply(_)
+        );
+        let needs_worker = matches!(self.victim, Victim::Worker | Victim::WorkerPaused | Victim::BothPaused);
+        worker_lives || !needs_worker
+    }
+}
+
+/// Every cell of a change, victim by victim.
+pub fn all(change: Change) -> Vec<Cell> {
+    let cells = VICTIMS.iter().flat_map(|victim| {
+        BOUNDARIES.iter().map(move |boundary| Cell { victim: *victim, boundary: *boundary, change })
+    });
+    cells.filter(Cell::makes_sense).collect()
+}
+
+/// One cell of each victim, by chance; and of the change that takes the node's own address all step
+/// boundaries at which the agent may be killed.
+pub fn sample(change: Change, seed: u64) -> Vec<Cell> {
+    let all = all(change);
+    let mut chance = Chance(seed ^ change as u64);
+    let always = |cell: &Cell| {
+        let timed = matches!(cell.boundary, Boundary::MidApply(_) | Boundary::MidBack(_));
+        change == Change::BrEx && cell.victim == Victim::Agent && !timed
+    };
+    let mut chosen: Vec<Cell> = VICTIMS
+        .iter()
+        .map(|victim| all.iter().filter(|cell| cell.victim == *victim).collect::<Vec<_>>())
+        .map(|cells| *cells[chance.below(cells.len())])
+        .collect();
+    chosen.extend(all.iter().filter(|cell| always(cell)));
+    all.into_iter().filter(|cell| chosen.contains(cell)).collect()
+}
+
+/// Small and the same everywhere; nothing here needs more.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((mixed >> 33) % limit as u64).unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}, {}", self.victim, self.boundary, self.change)
+    }
+}
+
+impl fmt::Display for Victim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Agent => "agent killed",
+            Self::AgentPaused => "agent paused",
+            Self::Worker => "worker killed",
+            Self::WorkerPaused => "worker paused",
+            Self::BothPaused => "agent and worker paused",
+            Self::Daemon(daemon) => return write!(f, "{} killed", daemon.process_name()),
+            Self::Disk => "disk filled",
+            Self::Power => "power cut",
+        })
+    }
+}
+
+impl fmt::Display for Boundary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Forth(name) | Self::Back(name) => write!(f, "at {name}"),
+            Self::MidApply(after) => write!(f, "{after} ms into nmstate's part"),
+            Self::Pending => f.write_str("while it waits for its confirmation"),
+            Self::MidBack(after) => write!(f, "{after} ms into the way back"),
+            Self::Recovery(name) => write!(f, "at {name} of recover"),
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Additive => "additive",
+            Self::BrEx => "br-ex",
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! Whatever dies, whenever: the host ends up in its old state or the new one, reachable, and the journal says which.
+//!
+//! `cargo test` runs a sample, chosen by LINESMAN_SEED; LINESMAN_SOAK=1 runs every cell. LINESMAN_CELL=TEXT
+//! runs those whose name contains the text.
+
+mod bed;
+mod cell;
+mod picture;
+mod strike;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use bed::Bed;
+use cell::{Cell, Change, Victim};
+use picture::Picture;
+
+#[test]
+fn faults_in_an_additive_change() {
+    run(Change::Additive);
+}
+
+#[test]
+fn faults_while_br_ex_takes_the_nodes_own_address() {
+    run(Change::BrEx);
+}
+
+fn run(change: Change) {
+    let seed = std::env::var("LINESMAN_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let cells = chosen(change, seed);
+    println!("{} cells, seed {seed}", cells.len());
+    let mut failures = Vec::new();
+    let mut bed = None;
+    for (number, cell) in cells.iter().enumerate() {
+        let start = Instant::now();
+        let result = attempt(&mut bed, cell);
+        let seconds = start.elapsed().as_secs_f64();
+        let place = format!("{}/{} {cell}", number + 1, cells.len());
+        match result {
+            Ok(seen) => println!("{place}: {seen} ({seconds:.1} s)"),
+            Err(why) => {
+                println!("{place}: FAILED ({seconds:.1} s)");
+                failures.push(format!("==== {cell} (seed {seed})\n{why}\n"));
+                bed = None;
+            }
+        }
+    }
+    assert!(
+        failures.is_empty(),
+        "{} of {} cells failed\n{}",
+        failures.len(),
+        cells.len(),
+        failures.join("\n")
+    );
+}
+
+fn chosen(change: Change, seed: u64) -> Vec<Cell> {
+    if let Ok(text) = std::env::var("LINESMAN_CELL") {
+        return cell::all(change).into_iter().filter(|cell| cell.to_string().contains(&text)).collect();
+    }
+    match std::env::var_os("LINESMAN_SOAK") {
+        Some(_) => cell::all(change),
+        None => cell::sample(change, seed),
+    }
+}
+
+/// A node that a cell has spoilt serves no other; what panics in between is that cell's failure.
+fn attempt(bed: &mut Option<Bed>, cell: &Cell) -> Result<String, String> {
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let bed = bed.get_or_insert_with(|| Bed::make(cell.change));
+        one(bed, cell).map_err(|why| format!("{why}\n{}", bed.evidence()))
+    }));
+    result.unwrap_or_else(|panic| {
+        let why = panic.downcast_ref::<String>().map(String::as_str);
+        let why = why.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+        Err(format!("{why}\n{}", bed.as_ref().map(Bed::evidence).unwrap_or_default()))
+    })
+}
+
+fn one(bed: &Bed, cell: &Cell) -> Result<String, String> {
+    let old = Picture::of(&bed.host);
+    let earlier = last_record(bed);
+    let watch = bed.host.lab.hub().watch(bed.host.node.mgmt_ipv4()).map_err(|e| e.to_string())?;
+    let told = strike::strike(bed, cell)?;
+    bed.wait_daemons();
+    let verdict = verdict(bed, &earlier).map_err(|why| format!("{why}\n{told}"))?;
+    let vip = cell.victim != Victim::Power;
+    let goal = if verdict == "committed" { &bed.new } else { &old };
+    settled(bed, goal, vip).map_err(|why| format!("{verdict}, but {why}\n{told}"))?;
+    if !vip && verdict != "committed" {
+        bed.put_vip();
+    }
+    let outage = watch.stop().longest_outage();
+    go_on(bed, vip || verdict != "committed").map_err(|why| format!("{verdict}, then {why}\n{told}"))?;
+    go_home(bed, &old).map_err(|why| format!("{verdict}, all well, but on the way home {why}\n{told}"))?;
+    Ok(format!("{verdict}, silent for {:.1} s", outage.as_secs_f64()))
+}
+
+/// The journal tells how it ended.
+fn verdict(bed: &Bed, earlier: &str) -> Result<String, String> {
+    if last_record(bed) == earlier {
+        return Err("the journal does not know of the change".into());
+    }
+    if let Some(open) = bed.host.history().iter().find(|record| record["outcome"].is_null()) {
+        return Err(format!("unfinished in the journal: {}", open["phase"]));
+    }
+    let verdict = bed.host.last_verdict();
+    match verdict.as_str() {
+        "committed" | "rolled-back" | "abandoned" => Ok(verdict),
+        other => Err(format!("the journal says {other}")),
+    }
+}
+
+fn last_record(bed: &Bed) -> String {
+    bed.host.history().last().map(|record| record["id"].to_string()).unwrap_or_default()
+}
+
+/// The old state or the new, as the journal says: not a mixture; reachable, nothing open, nothing of others lost.
+fn settled(bed: &Bed, goal: &Picture, vip: bool) -> Result<(), String> {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let trouble = || {
+        let host = &bed.host;
+        if !bed.reachable() {
+            return Some("the node is not reachable from the hub".to_string());
+        }
+        match host.open_checkpoints() {
+            0 => {}
+            _ => return Some("a checkpoint was left open".to_string()),
+        }
+        if let Some(difference) = goal.difference(&Picture::of(host)) {
+            return Some(format!("the state is not that:\n{difference}"));
+        }
+        bed.foreign_loss(vip).map(|lost| format!("something of others is lost: {lost}"))
+    };
+    loop {
+        let Some(trouble) = trouble() else { return Ok(()) };
+        if Instant::now() > deadline {
+            return Err(trouble);
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// The next apply of the same document works, and then there is nothing left to do.
+fn go_on(bed: &Bed, vip: bool) -> Result<(), String> {
+    let output = bed.host.try_apply(&bed.document(), &["--patience", "8s"]);
+    if !output.success() {
+        return Err(format!("the next apply failed ({})\n{}{}", output.status, output.stdout, output.stderr));
+    }
+    settled(bed, &bed.new, vip).map_err(|why| format!("after the next apply {why}"))?;
+    let file = bed.host.document(&bed.document());
+    let plan = bed.host.linesman(&["plan", &file]);
+    if plan.code() == Some(0) {
+        Ok(())
+    } else {
+        Err(format!("the next apply does not hold:\n{}", plan.stdout))
+    }
+}
+
+fn go_home(bed: &Bed, old: &Picture) -> Result<(), String> {
+    let output = bed.host.try_apply(&bed.home(), &["--patience", "8s"]);
+    if !output.success() {
+        return Err(format!("the apply failed ({})\n{}{}", output.status, output.stdout, output.stderr));
+    }
+    bed.put_vip();
+    settled(bed, old, true)
+}
