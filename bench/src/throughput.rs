@@ -15,7 +15,7 @@ pub fn run(report: &mut Report) -> Fallible<()> {
         &node,
         report,
         "br-ex taking over a NIC",
-        &documents::br_ex(&node),
+        &states::br_ex(&node),
         &documents::eth0(&node),
         0.5,
     )?;
@@ -45,7 +45,17 @@ fn compare(node: &Node, report: &mut Report, name: &str, state: &str, undo: &str
 
 fn apply(node: &Node, state: &str) -> Fallible<Value> {
     node.write_file("/root/bench.yaml", state, 0o600)?;
-    let output = node.exec(["linesman", "apply", "/root/bench.yaml", "-o", "json"])?;
+    let output = node.exec([
+        "linesman",
+        "apply",
+        "/root/bench.yaml",
+        "-o",
+        "json",
+        "--probe",
+        "gateway:v4",
+        "--probe",
+        "dns",
+    ])?;
     if !output.success() {
         return Err(format!("linesman apply failed:\n{}\n{}", output.stdout, output.stderr).into());
     }
