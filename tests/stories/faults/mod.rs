@@ -39,13 +39,14 @@ fn run(change: Change) {
         match result {
             Ok(seen) => println!("{place}: {seen} ({seconds:.1} s)"),
             Err(why) => {
-                println!("{place}: FAILED ({seconds:.1} s)");
-                failures.push(format!("==== {cell} (seed {seed})\n{why}\n"));
+                println!("{place}: FAILED ({seconds:.1} s, seed {seed})\n{why}\n");
+                failures.push(format!("{cell}: {}", why.lines().next().unwrap_or_default()));
                 bed = None;
             }
         }
     }
-    assert!(failures.is_empty(), "{} of {} cells failed\n{}", failures.len(), cells.len(), failures.join("\n"));
+    let (bad, all) = (failures.len(), cells.len());
+    assert!(failures.is_empty(), "{bad} of {all} cells failed, seed {seed}:\n{}", failures.join("\n"));
 }
 
 fn chosen(change: Change, seed: u64) -> Vec<Cell> {
