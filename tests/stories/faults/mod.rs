@@ -1,7 +1,7 @@
 //! Whatever dies, whenever: the host ends up in its old state or the new one, reachable, and the journal says which.
 //!
 //! `cargo test` runs a sample, chosen by LINESMAN_SEED; LINESMAN_SOAK=1 runs every cell. LINESMAN_CELL=TEXT
-//! runs those whose name contains the text.
+//! (or TEXT|TEXT) runs those whose name contains the text.
 
 mod bed;
 mod cell;
@@ -51,7 +51,8 @@ fn run(change: Change) {
 
 fn chosen(change: Change, seed: u64) -> Vec<Cell> {
     if let Ok(text) = std::env::var("LINESMAN_CELL") {
-        return cell::all(change).into_iter().filter(|cell| cell.to_string().contains(&text)).collect();
+        let named = |cell: &Cell| text.split('|').any(|part| cell.to_string().contains(part));
+        return cell::all(change).into_iter().filter(named).collect();
     }
     match std::env::var_os("LINESMAN_SOAK") {
         Some(_) => cell::all(change),
