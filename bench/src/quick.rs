@@ -18,7 +18,13 @@ pub fn run(report: &mut Report) -> Fallible<()> {
         ours.push(milliseconds(&node, &["linesman", "apply", "-q", "/root/noop.yaml"])?);
         theirs.push(milliseconds(&node, &["linesman-bench", "incumbent", "retrieve"])?);
     }
-    report.row("no-op apply (20 bridges) against a bare retrieve", median(ours), "ms", Some(median(theirs)), 1.3);
+    report.row(
+        "no-op apply (20 bridges) against a bare retrieve",
+        median(ours),
+        "ms",
+        Some(median(theirs)),
+        1.3,
+    );
     Ok(())
 }
 

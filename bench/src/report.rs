@@ -32,12 +32,22 @@ impl Row {
 
 impl Report {
     /// A figure whose goal is a ratio to `baseline`, or without one an amount in `unit`.
-    pub fn row(&mut self, name: impl Into<String>, value: f64, unit: &'static str, baseline: Option<f64>, goal: f64) {
+    pub fn row(
+        &mut self,
+        name: impl Into<String>,
+        value: f64,
+        unit: &'static str,
+        baseline: Option<f64>,
+        goal: f64,
+    ) {
         self.rows.push(Row { name: name.into(), value, unit, baseline, goal });
     }
 
     pub fn print(&self) {
-        println!("{:<52} {:>10} {:>10} {:>7} {:>9}  MET", "WHAT (medians)", "LINESMAN", "NMSTATE", "RATIO", "GOAL");
+        println!(
+            "{:<52} {:>10} {:>10} {:>7} {:>9}  MET",
+            "WHAT (medians)", "LINESMAN", "NMSTATE", "RATIO", "GOAL"
+        );
         for row in &self.rows {
             let amount = |v: f64| format!("{v:.2} {}", row.unit);
             let baseline = row.baseline.map_or_else(|| "-".to_string(), amount);

@@ -235,8 +235,28 @@ fn listen(
 }
 
 /// The start time of a process, in clock ticks since boot: with the PID it names a process for good.
+/// None once it is dead, even if nobody has reaped it yet.
 pub(crate) fn start_time(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).ok()?;
-    let after_name = stat.rsplit_once(')')?.1;
-    after_name.split_whitespace().nth(19)?.parse().ok()
+    parse_start_time(&stat)
+}
+
+/// The name in parentheses may hold anything, further parentheses included.
+fn parse_start_time(stat: &str) -> Option<u64> {
+    let mut after_name = stat.rsplit_once(')')?.1.split_whitespace();
+    let state = after_name.next()?;
+    if matches!(state, "Z" | "X") { None } else { after_name.nth(18)?.parse().ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_time_is_found_behind_any_name_and_the_dead_have_none() {
+        let rest = "1 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
+        assert_eq!(parse_start_time(&format!("7 (a) b) S {rest}")), Some(4711));
+        assert_eq!(parse_start_time(&format!("7 (a) Z {rest}")), None);
+        assert!(start_time(std::process::id()).is_some());
+    }
 }

@@ -69,12 +69,17 @@ impl Lab {
 
     /// Several plain nodes at once, n1 to nN.
     pub fn nodes(&self, count: u8) -> Result<Vec<Node>> {
+        self.nodes_with(count, |builder| builder)
+    }
+
+    /// The same, each as `wish` wants it.
+    pub fn nodes_with(&self, count: u8, wish: impl Fn(NodeBuilder) -> NodeBuilder) -> Result<Vec<Node>> {
+        // Numbered first, so that n1 has the first address whichever comes up first.
+        let numbered = |number| wish(self.node(&format!("n{number}"))).numbered();
+        let builders = (1..=count).map(numbered).collect::<Result<Vec<_>>>()?;
         std::thread::scope(|scope| {
-            // Numbered first, so that n1 has the first address whichever comes up first.
-            let builders: Vec<_> =
-                (1..=count).map(|number| self.node(&format!("n{number}")).numbered()).collect();
             let starting: Vec<_> =
-                builders.into_iter().map(|builder| scope.spawn(|| builder?.start())).collect();
+                builders.into_iter().map(|builder| scope.spawn(|| builder.start())).collect();
             let joined = starting.into_iter().map(|node| node.join());
             joined.map(|node| node.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
         })
@@ -108,6 +113,7 @@ impl Shared {
         let mut description = lock(&self.description);
         description.nodes.retain(|other| other.name != node.name);
         description.nodes.push(node);
+        description.nodes.sort_by_key(|node| node.ipv4);
         self.folder.describe(&description)
     }
 

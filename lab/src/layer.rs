@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Doing, Result};
 
@@ -41,7 +41,7 @@ fn every_node(layer: &Path) -> Result<()> {
     put(layer, "usr/lib/lab/net-sysctl", include_str!("scripts/net-sysctl.sh"), 0o755)?;
     put(layer, "usr/lib/lab/run-all", include_str!("scripts/run-all.sh"), 0o755)?;
     for folder in ["etc/lab/boot.d", "etc/lab/boot-late.d"] {
-        create(&layer.join(folder))?;
+        empty_folder(layer, folder)?;
     }
     Ok(())
 }
@@ -51,24 +51,40 @@ pub(crate) fn hub(layer: &Path, bridges: &str, dnsmasq: &str) -> Result<()> {
     put(layer, "etc/lab/bridges", bridges, 0o644)?;
     put(layer, "etc/lab/dnsmasq.conf", dnsmasq, 0o644)?;
     put(layer, "etc/resolv.conf", "", 0o644)?;
-    create(&layer.join("etc/lab/hosts"))
+    empty_folder(layer, "etc/lab/hosts")
 }
 
 pub(crate) fn put(layer: &Path, name: &str, text: &str, mode: u32) -> Result<()> {
-    let path = layer.join(name);
-    if let Some(folder) = path.parent() {
-        create(folder)?;
-    }
+    let path = place(layer, name)?;
     fs::write(&path, text).doing_to("write", &path)?;
-    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).doing_to("set the mode of", &path)
+    set_mode(&path, mode)
 }
 
 pub(crate) fn link(layer: &Path, name: &str, target: &str) -> Result<()> {
-    let path = layer.join(name);
-    if let Some(folder) = path.parent() {
-        create(folder)?;
-    }
+    let path = place(layer, name)?;
     symlink(target, &path).doing_to("link", &path)
+}
+
+fn empty_folder(layer: &Path, name: &str) -> Result<()> {
+    place(layer, &format!("{name}/nothing")).map(drop)
+}
+
+/// The path of a file to be, with its folders made: open to all whatever our umask is, since the overlay shows the
+/// mode of the topmost one, and dbus does not run as root.
+fn place(layer: &Path, name: &str) -> Result<PathBuf> {
+    let path = layer.join(name);
+    let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(layer));
+    for folder in folders.collect::<Vec<_>>().into_iter().rev() {
+        if !folder.exists() {
+            create(folder)?;
+            set_mode(folder, 0o755)?;
+        }
+    }
+    Ok(path)
+}
+
+fn set_mode(path: &Path, mode: u32) -> Result<()> {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).doing_to("set the mode of", path)
 }
 
 pub(crate) fn create(folder: &Path) -> Result<()> {

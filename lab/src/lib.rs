@@ -11,6 +11,7 @@
 
 mod address;
 mod boot;
+pub mod by_hand;
 mod cgroup;
 mod error;
 mod exec;

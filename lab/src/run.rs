@@ -1,18 +1,23 @@
 //! The folder of a running lab, its owner's lock, and the sweep that removes what dead owners left.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, SysconfVar, sysconf};
 use serde::{Deserialize, Serialize};
 
 use crate::boot::start_time;
 use crate::error::{Doing, Error, Result};
+use crate::exec::Exec;
+use crate::hub::Hub;
 use crate::layer::create;
 use crate::lock::{self, Lock};
+use crate::namespaces::Namespaces;
 use crate::{cgroup, places, tree};
 
 /// A process that cannot be mistaken for a later one with the same PID.
@@ -30,6 +35,14 @@ impl Process {
 
     pub fn alive(&self) -> bool {
         start_time(self.pid) == Some(self.started)
+    }
+
+    /// Since it was started.
+    pub fn age(&self) -> Duration {
+        let uptime = fs::read_to_string("/proc/uptime").unwrap_or_default();
+        let now: f64 = uptime.split(' ').next().and_then(|seconds| seconds.parse().ok()).unwrap_or(0.0);
+        let ticks = sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100) as f64;
+        Duration::from_secs_f64((now - self.started as f64 / ticks).max(0.0))
     }
 
     pub fn signal(&self, signal: Signal) -> Result<()> {
@@ -67,6 +80,27 @@ pub struct NodeDescription {
     pub init: Option<Process>,
     pub ipv4: std::net::Ipv4Addr,
     pub ipv6: std::net::Ipv6Addr,
+}
+
+impl NodeDescription {
+    /// For a process that does not own the lab.
+    pub fn command<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Result<Exec> {
+        let init = self.init.ok_or_else(|| Error::SwitchedOff { node: self.name.clone() })?;
+        Ok(Exec::new(namespaces_of(init, &self.name)?, &self.name, words))
+    }
+}
+
+impl Description {
+    pub fn hub(&self) -> Result<Hub> {
+        let init = self.hub.ok_or_else(|| Error::refused("the lab has no hub yet"))?;
+        Ok(Hub::over(namespaces_of(init, "the hub")?))
+    }
+}
+
+/// Alive after they were opened: so they were its own, and no later process's.
+fn namespaces_of(init: Process, what: &str) -> Result<Arc<Namespaces>> {
+    let namespaces = Namespaces::of(init.pid, what);
+    if init.alive() { Ok(Arc::new(namespaces?)) } else { Err(Error::refused(format!("{what} is gone"))) }
 }
 
 #[derive(Debug)]

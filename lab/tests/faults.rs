@@ -1,5 +1,7 @@
 //! What the lab can break around a node, and puts right again.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::time::Duration;
 
 use linesman_lab::{Lab, Node, Service};

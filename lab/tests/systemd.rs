@@ -1,5 +1,7 @@
 //! The same node with systemd as PID 1.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use linesman_lab::{Daemon, Lab, Node};
 
 fn start(lab: &Lab) -> Node {

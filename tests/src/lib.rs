@@ -1,5 +1,7 @@
 //! What stories are told with: a real node with linesman on it, seen from outside.
 
+pub mod see;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;

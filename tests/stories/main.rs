@@ -1,4 +1,10 @@
 //! Whole-system tests: each file tells one story on a real node.
 
 mod apply;
+mod coverage;
 mod faults;
+mod on_node;
+mod ovsdb;
+mod persist;
+mod probes;
+mod verbs;

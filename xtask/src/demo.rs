@@ -39,11 +39,17 @@ pub fn run() -> Fallible<()> {
 fn state(show: &Show, node: &Node) -> Fallible<()> {
     show.title("1. The state of a node");
     show.say("eth0 carries the node's own path: its address, its default route, its DNS.");
-    show.command(node, &["sh", "-c", "linesman show eth0 -o yaml | sed -n '/^routes:/,/^interfaces:/p'; ip -brief address"], 0)
+    show.command(
+        node,
+        &["sh", "-c", "linesman show eth0 -o yaml | sed -n '/^routes:/,/^interfaces:/p'; ip -brief address"],
+        0,
+    )
 }
 
 fn bridge(show: &Show, node: &Node) -> Fallible<()> {
-    show.title("2. A change, planned and applied: a bridge with an address over a free NIC, and a route behind it");
+    show.title(
+        "2. A change, planned and applied: a bridge with an address over a free NIC, and a route behind it",
+    );
     let document = format!(
         "{BRIDGE}routes:\n  config:\n  - {{destination: 192.0.2.0/24, next-hop-address: 10.20.1.254, next-hop-interface: br1}}\n"
     );
@@ -57,7 +63,9 @@ fn bridge(show: &Show, node: &Node) -> Fallible<()> {
 
 fn br_ex(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     show.title("3. br-ex takes eth0 over, with the node's own address");
-    show.say("The change touches the very path by which the node is reached. The hub pings it ten times a second.");
+    show.say(
+        "The change touches the very path by which the node is reached. The hub pings it ten times a second.",
+    );
     node.write_file("/root/br-ex.yaml", br_ex_document(node), 0o644)?;
     let watch = lab.hub().watch(node.mgmt_ipv4())?;
     show.command(node, &["linesman", "apply", "/root/br-ex.yaml"], 0)?;
@@ -68,7 +76,9 @@ fn br_ex(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
 
 fn cut_off(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     show.title("4. A state that cuts the node off");
-    show.say("A wrong address on br-ex: syntactically fine, verified, and unreachable. With 5 s of patience:");
+    show.say(
+        "A wrong address on br-ex: syntactically fine, verified, and unreachable. With 5 s of patience:",
+    );
     node.write_file("/root/wrong.yaml", wrong_document(), 0o644)?;
     let watch = lab.hub().watch(node.mgmt_ipv4())?;
     show.command(node, &["linesman", "apply", "/root/wrong.yaml", "--patience", "5s"], 5)?;
@@ -81,7 +91,7 @@ fn killed(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     show.title("5. The same, and linesman itself is killed in the middle (kill -9)");
     show.prompt(&["linesman", "apply", "/root/wrong.yaml"]);
     let watch = lab.hub().watch(node.mgmt_ipv4())?;
-    let mut apply = node.spawn(["linesman", "apply", "/root/wrong.yaml"])?;
+    let apply = node.spawn(["linesman", "apply", "/root/wrong.yaml"])?;
     let deadline = Instant::now() + Duration::from_secs(60);
     while !apply.stdout().contains("probing") && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(10));
@@ -89,7 +99,9 @@ fn killed(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     lab.hub().wait_unreachable(node.mgmt_ipv4(), Duration::from_secs(20))?;
     apply.kill()?;
     show.print(&apply.stdout());
-    show.say("kill -9. Nobody is left on the node who knows about the change; the dead man's switch runs out.");
+    show.say(
+        "kill -9. Nobody is left on the node who knows about the change; the dead man's switch runs out.",
+    );
     let start = Instant::now();
     lab.hub().wait_reachable(node.mgmt_ipv4(), Duration::from_secs(60))?;
     show.say(&format!("Reachable again after {:.1} s, by itself.", start.elapsed().as_secs_f64()));
@@ -139,7 +151,11 @@ fn wrong_document() -> &'static str {
 fn binary() -> Fallible<PathBuf> {
     let me = std::env::current_exe()?;
     let binary = me.with_file_name("linesman");
-    if Path::new(&binary).exists() { Ok(binary) } else { Err("build it first: cargo build -p linesman".into()) }
+    if Path::new(&binary).exists() {
+        Ok(binary)
+    } else {
+        Err("build it first: cargo build -p linesman".into())
+    }
 }
 
 /// What a person sees.
@@ -149,7 +165,10 @@ struct Show {
 
 impl Show {
     fn new() -> Self {
-        Self { colour: std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) }
+        Self {
+            colour: std::io::stdout().is_terminal()
+                && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+        }
     }
 
     fn paint(&self, code: &str, text: &str) -> String {
@@ -165,7 +184,11 @@ impl Show {
     }
 
     fn prompt(&self, words: &[&str]) {
-        let line = if words.first() == Some(&"sh") { words.last().copied().unwrap_or_default().to_string() } else { words.join(" ") };
+        let line = if words.first() == Some(&"sh") {
+            words.last().copied().unwrap_or_default().to_string()
+        } else {
+            words.join(" ")
+        };
         self.print(&self.paint("33", &format!("n1# {line}")));
     }
 

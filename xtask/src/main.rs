@@ -1,3 +1,45 @@
-//! The chores of the tree: lab by hand, demo, set-up.
+//! The chores of the tree.
 
-fn main() {}
+mod demo;
+mod docs;
+mod lab;
+mod setup;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", about = "The chores of the tree", version)]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Install what the lab needs and make the nodes' root file systems (cached)
+    Setup(setup::Arguments),
+    /// The main job on a fresh machine, watched from outside (`make demo`)
+    Demo,
+    /// Write the reference pages from code (`make docs`)
+    Docs,
+    /// A lab by hand: real nodes that stay up until you end them
+    Lab {
+        #[command(subcommand)]
+        verb: lab::Verb,
+    },
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().chore {
+        Chore::Setup(arguments) => setup::run(&arguments),
+        Chore::Demo => demo::run().map(|()| ExitCode::SUCCESS),
+        Chore::Docs => docs::run().map(|()| ExitCode::SUCCESS),
+        Chore::Lab { verb } => lab::run(verb),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::FAILURE
+    })
+}

@@ -69,7 +69,8 @@ const CHECKS: &[fn(&State<'_>) -> Vec<Diagnostic>] = &[
 /// Everything that is wrong with `document`, in the order of its lines.
 pub fn check(document: &Document, schema: Schema<'_>) -> Vec<Diagnostic> {
     let state = State::new(&document.state);
-    let mut found: Vec<Diagnostic> = CHECKS.iter().flat_map(|check| check(&state)).collect();
+    let own = CHECKS.iter().flat_map(|check| check(&state).into_iter().take(MAX_DIAGNOSTICS));
+    let mut found: Vec<Diagnostic> = own.collect();
     let typed = schema::diagnose(&document.state, schema);
     let typed = typed.into_iter().filter(|diagnostic| !already_said(diagnostic, &found)).collect::<Vec<_>>();
     found.extend(typed);

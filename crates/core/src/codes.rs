@@ -12,14 +12,19 @@ macro_rules! codes {
     ($($name:ident = $code:literal, $title:literal, $text:literal;)*) => {
         $(#[doc = $title] pub const $name: &str = $code;)*
 
-        /// The whole table, in order.
+        /// What is wrong with a document, in order.
         pub const TABLE: &[Explanation] = &[$(Explanation { code: $code, title: $title, text: $text }),*];
     };
 }
 
+/// Every entry there is: what is wrong with a document, then why a host refuses it.
+pub fn all() -> impl Iterator<Item = &'static Explanation> {
+    TABLE.iter().chain(crate::plan::codes::CODES)
+}
+
 /// The entry of `code`.
 pub fn explain(code: &str) -> Option<&'static Explanation> {
-    TABLE.iter().find(|entry| entry.code.eq_ignore_ascii_case(code))
+    all().find(|entry| entry.code.eq_ignore_ascii_case(code))
 }
 
 codes! {
@@ -218,13 +223,13 @@ mod tests {
     }
 
     fn table() -> BTreeSet<String> {
-        TABLE.iter().map(|entry| entry.code.to_owned()).collect()
+        all().map(|entry| entry.code.to_owned()).collect()
     }
 
     #[test]
     fn codes_are_unique_and_explained() {
-        assert_eq!(table().len(), TABLE.len());
-        for entry in TABLE {
+        assert_eq!(table().len(), all().count());
+        for entry in all() {
             assert_eq!(explain(entry.code), Some(entry));
             assert!(entry.text.len() > 40 && !entry.title.ends_with('.'), "{}", entry.code);
         }

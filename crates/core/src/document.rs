@@ -38,8 +38,8 @@ impl Document {
         refuse_oversize(text)?;
         let root = read::read(text)?;
         let shape = shape::recognise(root).map_err(|fault| {
-            let span = fault.range.map(|range| first_line(text, range));
-            vec![fault.diagnostic.spanning(span)]
+            let span = first_line(text, fault.range);
+            vec![fault.diagnostic.spanning(Some(span))]
         })?;
         Ok(Self {
             name: name.to_owned(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::compare::View;
 use crate::plan::{Change, ChangeKind, Detail, Subject};
 use crate::reach::{self, OwnPath};
-use crate::state::{self, contains, interface, interfaces, is_up, list, name, network, text};
+use crate::state::{self, contains, interfaces, is_up, list, name, network, text};
 
 /// How deep a change cuts, from not at all to the path by which the host is reached.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -112,19 +112,16 @@ impl Judge<'_> {
             return None;
         };
         let new = networks(self.view.declares(device)?);
-        self.own_path.devices().filter_map(|own| interface(self.view.observed, own, "unknown")).find_map(
-            |own| {
-                let shared = networks(own).into_iter().find(|network| new.contains(network))?;
-                Some(format!("{device} joins {}/{}, the network of {}", shared.0, shared.1, name(own)))
-            },
-        )
+        self.own_path.devices().filter_map(|own| self.view.now(own, "unknown")).find_map(|own| {
+            let shared = networks(own).into_iter().find(|network| new.contains(network))?;
+            Some(format!("{device} joins {}/{}, the network of {}", shared.0, shared.1, name(own)))
+        })
     }
 
     /// Nothing runs over it: down, or without addresses, controller, routes and interfaces on top.
     fn is_idle(&self, device: &str) -> bool {
         let observed = self.view.observed;
-        let Some(interface) = interface(observed, device, "unknown").filter(|interface| is_up(interface))
-        else {
+        let Some(interface) = self.view.now(device, "unknown").filter(|interface| is_up(interface)) else {
             return true;
         };
         let is_link_local = |ip: IpAddr| matches!(ip, IpAddr::V6(ip) if ip.segments()[0] & 0xffc0 == 0xfe80);
@@ -190,8 +187,7 @@ impl Judge<'_> {
         let forwarded_only = text(rule, "iif").is_some_and(|device| device != "lo");
         let selector = |key| text(rule, key).filter(|written| !written.is_empty()).map(network);
         let own = || {
-            let devices =
-                self.own_path.devices().filter_map(|own| interface(self.view.observed, own, "unknown"));
+            let devices = self.own_path.devices().filter_map(|own| self.view.now(own, "unknown"));
             devices.flat_map(state::addresses).map(|(ip, _)| ip)
         };
         let from = match selector("ip-from") {

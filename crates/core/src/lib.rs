@@ -7,6 +7,7 @@ pub mod diagnostic;
 pub mod document;
 pub mod facts;
 pub mod impact;
+mod index;
 pub mod path;
 pub mod plan;
 mod reach;

@@ -6,7 +6,8 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::state::{self, contains, interface, interfaces, kind, list, name, network, text};
+use crate::index::Index;
+use crate::state::{self, contains, interfaces, kind, list, name, network, text};
 
 const MAIN_TABLE: u64 = 254;
 
@@ -26,24 +27,25 @@ pub(crate) struct OwnPath(BTreeMap<String, Why>);
 impl OwnPath {
     pub(crate) fn of(observed: &Value, protect: Option<IpAddr>) -> Self {
         let mut path = Self::default();
+        let index = Index::new(observed);
         for hop in default_routes(observed).filter_map(|route| text(route, "next-hop-interface")) {
-            path.include(observed, hop, Why::DefaultRoute);
+            path.include(&index, hop, Why::DefaultRoute);
         }
         if let Some((device, why)) = protect.and_then(|ip| towards(observed, ip)) {
-            path.include(observed, device, why);
+            path.include(&index, device, why);
         }
         path
     }
 
-    fn include(&mut self, observed: &Value, device: &str, why: Why) {
+    fn include(&mut self, host: &Index<'_>, device: &str, why: Why) {
         let stronger =
             matches!(self.0.get(device), None | Some(Why::Below(_))) && !matches!(why, Why::Below(_));
         if self.0.contains_key(device) && !stronger {
             return;
         }
         self.0.insert(device.to_owned(), why);
-        for lower in below(observed, device) {
-            self.include(observed, &lower, Why::Below(device.to_owned()));
+        for lower in below(host, device) {
+            self.include(host, &lower, Why::Below(device.to_owned()));
         }
     }
 
@@ -129,36 +131,34 @@ fn towards(observed: &Value, ip: IpAddr) -> Option<(&str, Why)> {
 }
 
 /// What carries an interface: its ports, its base, the OVS bridge it belongs to and that bridge's NICs.
-fn below(observed: &Value, device: &str) -> Vec<String> {
-    let same_name = interfaces(observed).iter().filter(|interface| name(interface) == device);
+fn below(host: &Index<'_>, device: &str) -> Vec<String> {
     let mut lower: Vec<&str> = Vec::new();
-    for interface in same_name {
+    for interface in host.named(device) {
         lower.extend(state::base(interface).map(|(_, base)| base));
         if kind(interface) == "ovs-bridge" {
-            lower.extend(uplinks(observed, interface));
+            lower.extend(uplinks(host, interface));
         } else {
             lower.extend(state::ports(interface).unwrap_or_default());
         }
         let controller = text(interface, "controller").filter(|controller| !controller.is_empty());
-        lower.extend(controller.filter(|controller| is_path(observed, interface, controller)));
+        lower.extend(controller.filter(|controller| is_path(host, interface, controller)));
     }
     lower.retain(|lower| *lower != device);
     lower.into_iter().map(str::to_owned).collect()
 }
 
 /// An interface lives through its OVS bridge, and is reached through its VRF.
-fn is_path(observed: &Value, port: &Value, controller: &str) -> bool {
-    match interface(observed, controller, "ovs-bridge") {
+fn is_path(host: &Index<'_>, port: &Value, controller: &str) -> bool {
+    match host.find(controller, "ovs-bridge") {
         Some(_) => kind(port) == "ovs-interface",
-        None => interface(observed, controller, "vrf").is_some_and(|controller| kind(controller) == "vrf"),
+        None => host.find(controller, "vrf").is_some_and(|controller| kind(controller) == "vrf"),
     }
 }
 
 /// The ports of an OVS bridge that lead off this host.
-fn uplinks<'a>(observed: &'a Value, bridge: &'a Value) -> Vec<&'a str> {
-    let is_internal = |port: &&str| {
-        interface(observed, port, "ovs-interface").is_some_and(|port| kind(port) == "ovs-interface")
-    };
+fn uplinks<'a>(host: &Index<'_>, bridge: &'a Value) -> Vec<&'a str> {
+    let is_internal =
+        |port: &&str| host.find(port, "ovs-interface").is_some_and(|port| kind(port) == "ovs-interface");
     state::ports(bridge).unwrap_or_default().into_iter().filter(|port| !is_internal(port)).collect()
 }
 

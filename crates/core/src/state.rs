@@ -67,18 +67,6 @@ pub(crate) fn is_virtual(interface: &Value) -> bool {
     !matches!(kind(interface), "ethernet" | "veth" | "unknown" | "infiniband" | "loopback")
 }
 
-/// The interface of that name and type. Kernel names are unique, so any type matches there.
-pub(crate) fn interface<'a>(state: &'a Value, wanted: &str, wanted_kind: &str) -> Option<&'a Value> {
-    let mut named = interfaces(state).iter().filter(|interface| name(interface) == wanted);
-    if is_userspace(wanted_kind) {
-        named.find(|interface| kind(interface) == wanted_kind)
-    } else if wanted_kind == "unknown" {
-        named.clone().find(|interface| !is_userspace(kind(interface))).or_else(|| named.next())
-    } else {
-        named.find(|interface| !is_userspace(kind(interface)))
-    }
-}
-
 /// The names of the ports; `None` when the document does not speak of them.
 pub(crate) fn ports(interface: &Value) -> Option<Vec<&str>> {
     match kind(interface) {
@@ -173,15 +161,6 @@ mod tests {
         assert_eq!(network("ten"), None);
         assert!(contains(network("10.1.0.0/16").unwrap(), "10.1.2.3".parse().unwrap()));
         assert!(!contains(network("0.0.0.0/0").unwrap(), "::1".parse().unwrap()));
-    }
-
-    #[test]
-    fn a_bridge_and_its_internal_interface_share_a_name() {
-        let state = json!({"interfaces": [{"name": "br-ex", "type": "ovs-bridge"},
-                                          {"name": "br-ex", "type": "ovs-interface"}]});
-        assert_eq!(interface(&state, "br-ex", "ovs-bridge").map(kind), Some("ovs-bridge"));
-        assert_eq!(interface(&state, "br-ex", "ovs-interface").map(kind), Some("ovs-interface"));
-        assert_eq!(interface(&state, "br-ex", "unknown").map(kind), Some("ovs-interface"));
     }
 
     #[test]

@@ -16,17 +16,20 @@ fn schema(state: &Value) -> Result<(), String> {
 
 fn cases() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/check");
-    let mut cases: Vec<PathBuf> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut cases: Vec<PathBuf> = fs::read_dir(root)
+        .expect("the cases are there")
+        .map(|entry| entry.expect("a case can be read").path())
+        .collect();
     cases.sort();
     cases
 }
 
 /// The text of a case; the last line as often as the file `repeat` says.
 fn input(case: &Path) -> String {
-    let text = fs::read_to_string(case.join("input.yaml")).unwrap();
+    let text = fs::read_to_string(case.join("input.yaml")).expect("a case has an input");
     let Ok(times) = fs::read_to_string(case.join("repeat")) else { return text };
     let last = text.lines().last().unwrap_or_default();
-    format!("{text}{}", format!("{last}\n").repeat(times.trim().parse().unwrap()))
+    format!("{text}{}", format!("{last}\n").repeat(times.trim().parse().expect("'repeat' holds a number")))
 }
 
 fn said_about(text: &str) -> String {

@@ -1,6 +1,8 @@
 //! Golden cases: every folder under `cases/plan` and `cases/verify` is one. `UPDATE_GOLDEN=1` writes what comes
 //! out; read it before it is committed.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -61,9 +61,11 @@ fn graph_of(metadata: &Value) -> Graph {
         packages.filter_map(|package| Some((package["id"].as_str()?, package["name"].as_str()?))).collect();
     let mut graph = Graph::new();
     for node in metadata["resolve"]["nodes"].as_array().into_iter().flatten() {
-        let name = names[node["id"].as_str().unwrap()];
+        let name = names[node["id"].as_str().expect("a node has an id")];
         let normal = node["deps"].as_array().into_iter().flatten().filter(|dependency| is_normal(dependency));
-        let needs = normal.map(|dependency| names[dependency["pkg"].as_str().unwrap()].to_owned());
+        let needs = normal.map(|dependency| {
+            names[dependency["pkg"].as_str().expect("a dependency names its package")].to_owned()
+        });
         // Two versions of one crate become one node: that can only find more ways, not fewer.
         graph.entry(name.to_owned()).or_default().extend(needs);
     }
@@ -80,9 +82,9 @@ fn metadata() -> Value {
     let output = Command::new(cargo)
         .args(["metadata", "--offline", "--format-version", "1", "--manifest-path", manifest])
         .output()
-        .unwrap();
+        .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    serde_json::from_slice(&output.stdout).expect("cargo prints JSON")
 }
 
 #[test]

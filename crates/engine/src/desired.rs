@@ -1,5 +1,6 @@
 //! From a document to the state that nmstate will be asked for.
 
+use linesman_core::plan::{Plan, Subject};
 use nmstate::{NetworkPolicy, NetworkState};
 use serde_json::{Value, json};
 
@@ -12,7 +13,8 @@ pub fn schema(state: &Value) -> Result<(), String> {
 
 /// The state in nmstate's own spelling, so that it can be compared with what nmstate reports.
 pub fn canonical(state: &Value) -> Result<Value> {
-    let typed: NetworkState = serde_json::from_value(state.clone()).map_err(|e| Error::Invalid(e.to_string()))?;
+    let typed: NetworkState =
+        serde_json::from_value(state.clone()).map_err(|e| Error::Invalid(e.to_string()))?;
     serde_json::to_value(&typed).map_err(|e| Error::Invalid(e.to_string()))
 }
 
@@ -20,8 +22,9 @@ pub fn canonical(state: &Value) -> Result<Value> {
 pub fn resolve(state: &Value, capture: Option<&Value>, observed: &Value) -> Result<Value> {
     let Some(capture) = capture else { return canonical(state) };
     let invalid = |e: &dyn std::fmt::Display| Error::Invalid(format!("captures: {e}"));
-    let mut policy: NetworkPolicy = serde_json::from_value(json!({ "capture": capture, "desiredState": state }))
-        .map_err(|e| invalid(&e))?;
+    let mut policy: NetworkPolicy =
+        serde_json::from_value(json!({ "capture": capture, "desiredState": state }))
+            .map_err(|e| invalid(&e))?;
     policy.current = Some(serde_json::from_value(observed.clone()).map_err(|e| invalid(&e))?);
     let resolved = NetworkState::try_from(policy).map_err(|e| invalid(&e))?;
     serde_json::to_value(&resolved).map_err(|e| invalid(&e))
@@ -33,8 +36,48 @@ pub fn interfaces(state: &Value) -> impl Iterator<Item = String> {
     list.filter_map(|interface| interface["name"].as_str().map(str::to_string))
 }
 
+/// What nmstate is asked for: of the interfaces only those that change.
+///
+/// It writes and activates the profile of every interface that a state names, needed or not; what holds
+/// already is left out, and with that left alone.
+pub fn changed_only(desired: &Value, plan: &Plan) -> Value {
+    let changes = |name: &Value| {
+        plan.changes
+            .iter()
+            .any(|c| matches!(&c.subject, Subject::Interface { name: n, .. } if name == n.as_str()))
+    };
+    let mut state = desired.clone();
+    if let Some(interfaces) = state.get_mut("interfaces").and_then(Value::as_array_mut) {
+        interfaces.retain(|i| changes(&i["name"]));
+    }
+    state
+}
+
 /// What nmstate would refuse, asked before anything is touched.
 pub fn refuse_early(desired: &Value, observed: &Value) -> Result<()> {
-    let parse = |v: &Value| serde_json::from_value::<NetworkState>(v.clone()).map_err(|e| Error::Invalid(e.to_string()));
+    let parse = |v: &Value| {
+        serde_json::from_value::<NetworkState>(v.clone()).map_err(|e| Error::Invalid(e.to_string()))
+    };
     parse(desired)?.gen_diff(&parse(observed)?).map(|_| ()).map_err(|e| Error::Invalid(e.msg().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linesman_core::plan::{Change, ChangeKind};
+
+    #[test]
+    fn interfaces_that_hold_are_left_out() {
+        let desired =
+            json!({ "interfaces": [{ "name": "eth0" }, { "name": "br1" }], "routes": { "config": [] } });
+        let subject = Subject::Interface { name: "br1".into(), kind: "linux-bridge".into() };
+        let plan = Plan {
+            changes: vec![Change { kind: ChangeKind::Add, subject, details: Vec::new() }],
+            ..Plan::default()
+        };
+        assert_eq!(
+            changed_only(&desired, &plan),
+            json!({ "interfaces": [{ "name": "br1" }], "routes": { "config": [] } })
+        );
+    }
 }

@@ -33,11 +33,16 @@ pub enum Phase {
     /// The worker may have touched anything.
     Applying,
     /// The new state is there and waits for a confirmation until the given time.
-    Pending { until: String, checkpoint: String },
+    Pending {
+        until: String,
+        checkpoint: String,
+    },
     /// Verified and probed: the new state is wanted from here on.
     Committing,
     /// The old state is wanted from here on.
-    RollingBack { reason: String },
+    RollingBack {
+        reason: String,
+    },
     Done,
 }
 
@@ -99,14 +104,17 @@ impl Journal {
     pub fn begin(&self, record: &Record, snapshot: &Snapshot) -> Result<()> {
         fs::create_dir_all(&self.dir).map_err(|e| self.failed(e))?;
         self.prune();
-        let reserve = || fs::write(self.reserve_path(&record.id), vec![0; RESERVE]).map_err(|e| self.failed(e));
+        let reserve =
+            || fs::write(self.reserve_path(&record.id), vec![0; RESERVE]).map_err(|e| self.failed(e));
         let written = self
             .store(&self.snapshot_path(&record.id), snapshot)
             .and_then(|()| reserve())
             .and_then(|()| self.store(&self.record_path(&record.id), record));
         if written.is_err() {
             // A full disk must not keep half a change around.
-            for path in [self.record_path(&record.id), self.reserve_path(&record.id), self.snapshot_path(&record.id)] {
+            for path in
+                [self.record_path(&record.id), self.reserve_path(&record.id), self.snapshot_path(&record.id)]
+            {
                 fs::remove_file(path).ok();
             }
         }

@@ -149,7 +149,8 @@ mod tests {
 
     #[test]
     fn reads_the_static_addresses() {
-        let text = "[ipv4]\naddress1=10.9.0.2/24,10.9.0.1\n[ipv6]\naddress1=fd09::2/64\naddr-gen-mode=default\n";
+        let text =
+            "[ipv4]\naddress1=10.9.0.2/24,10.9.0.1\n[ipv6]\naddress1=fd09::2/64\naddr-gen-mode=default\n";
         let expected = vec![("10.9.0.2".parse().unwrap(), 24), ("fd09::2".parse().unwrap(), 64)];
         assert_eq!(file(text).addresses(), expected);
     }

@@ -15,7 +15,8 @@ pub struct HostLock(#[allow(dead_code)] Flock<File>);
 impl HostLock {
     pub fn take(dir: &Path) -> Result<Self> {
         let path = dir.join("transaction.lock");
-        let failed = |e: &dyn std::fmt::Display| Error::Journal { dir: dir.display().to_string(), why: e.to_string() };
+        let failed =
+            |e: &dyn std::fmt::Display| Error::Journal { dir: dir.display().to_string(), why: e.to_string() };
         std::fs::create_dir_all(dir).map_err(|e| failed(&e))?;
         let mut file = OpenOptions::new()
             .read(true)

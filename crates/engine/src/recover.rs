@@ -16,7 +16,9 @@ enum Want {
     Abandon,
     /// The new state, if it is there; else the old one.
     NewIfHolds,
-    Old { reason: String },
+    Old {
+        reason: String,
+    },
     /// Somebody may still confirm it.
     Leave,
 }
@@ -27,7 +29,9 @@ fn want(record: &Record, boot: &str, open_checkpoints: &[String]) -> Want {
         Phase::Applying => Want::Old { reason: "interrupted in mid-change".to_string() },
         Phase::RollingBack { reason } => Want::Old { reason: reason.clone() },
         Phase::Committing => Want::NewIfHolds,
-        Phase::Pending { checkpoint, .. } if record.boot == boot && open_checkpoints.contains(checkpoint) => Want::Leave,
+        Phase::Pending { checkpoint, .. } if record.boot == boot && open_checkpoints.contains(checkpoint) => {
+            Want::Leave
+        }
         Phase::Pending { .. } => Want::Old { reason: "not confirmed".to_string() },
         Phase::Done => Want::Leave,
     }
@@ -99,7 +103,8 @@ async fn forward(journal: &Journal, mut record: Record, open: &[String]) -> Resu
     if let Some(checkpoint) = record.checkpoint.as_ref().filter(|c| open.contains(c)) {
         nm.commit(checkpoint).await?;
     }
-    let outcome = Outcome { notes: vec!["finished after an interruption".to_string()], ..Outcome::committed() };
+    let outcome =
+        Outcome { notes: vec!["finished after an interruption".to_string()], ..Outcome::committed() };
     journal.finish(&mut record, outcome.clone())?;
     Ok(outcome)
 }

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::keyfile::ProfileFile;
+use crate::netlink::{AddressFact, Netlink};
 use crate::nm::{GlobalDns, Nm, NmView};
 use crate::ovsdb::OvsKeys;
-use crate::netlink::{AddressFact, Netlink};
 use crate::{Error, Result, ovs};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -73,7 +73,11 @@ fn active_profiles(view: &NmView) -> Vec<ActiveProfile> {
         .iter()
         .filter(|a| a.up && !a.external)
         .flat_map(|a| a.devices.iter().filter_map(|d| view.device(d)).map(move |d| (a, d)))
-        .map(|(a, d)| ActiveProfile { uuid: a.uuid.clone(), interface: d.interface.clone(), kind: a.kind.clone() })
+        .map(|(a, d)| ActiveProfile {
+            uuid: a.uuid.clone(),
+            interface: d.interface.clone(),
+            kind: a.kind.clone(),
+        })
         .collect()
 }
 

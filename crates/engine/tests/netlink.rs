@@ -1,5 +1,7 @@
 //! The netlink module against a real kernel, in a namespace of its own.
 
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
 mod netns;
 
 use std::net::IpAddr;

@@ -1,5 +1,7 @@
 //! The probes on real sockets, in a namespace of their own.
 
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
 mod netns;
 
 use std::time::Duration;
@@ -169,9 +171,20 @@ fn a_server_that_cannot_reach_its_own_fails() {
 }
 
 #[test]
-fn a_server_that_refuses_fails() {
-    let expected = "failed: 10.1.0.2 answers Query Refused";
-    dns("a_server_that_refuses_fails", Answers(ResponseCode::Refused), "dns", expected);
+fn a_server_that_refuses_a_name_fails() {
+    let expected = "failed: 10.1.0.2 is there but refuses to answer";
+    dns("a_server_that_refuses_a_name_fails", Answers(ResponseCode::Refused), "dns:example.org", expected);
+}
+
+#[test]
+fn a_server_that_refuses_everything_is_at_least_there() {
+    let expected = "passed: 10.1.0.2 is there but refuses to answer";
+    dns(
+        "a_server_that_refuses_everything_is_at_least_there",
+        Answers(ResponseCode::Refused),
+        "dns",
+        expected,
+    );
 }
 
 #[test]
@@ -284,7 +297,10 @@ fn less_than_before_is_not_enough() {
         peer.set("ipv4/icmp_echo_ignore_all", "1");
         let after = wait_until_pass(&all, &before, Duration::from_secs(1), never).await;
         let reason = judge(&before, &after).reason();
-        assert!(reason.as_deref().is_some_and(|why| why.starts_with("gateway:v4 failed: 10.1.0.2")), "{reason:?}");
+        assert!(
+            reason.as_deref().is_some_and(|why| why.starts_with("gateway:v4 failed: 10.1.0.2")),
+            "{reason:?}"
+        );
         let content = wait_until_pass(&all, &after, FOR_EVER, never).await;
         assert!(judge(&after, &content).holds(), "{content:?}");
     });

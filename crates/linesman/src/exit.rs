@@ -52,6 +52,7 @@ impl From<&Error> for Exit {
     fn from(error: &Error) -> Self {
         match error {
             Error::Busy { .. } | Error::Unconfirmed { .. } | Error::ForeignCheckpoint { .. } => Self::Busy,
+            Error::NoCheckpoint { .. } => Self::Failed,
             _ => match error.category() {
                 Category::Input => Self::Input,
                 Category::Environment => Self::Environment,

@@ -3,7 +3,10 @@
 use std::process::{Command, Output};
 
 fn linesman(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_linesman")).args(arguments).output().expect("the binary was built for this test")
+    Command::new(env!("CARGO_BIN_EXE_linesman"))
+        .args(arguments)
+        .output()
+        .expect("the binary was built for this test")
 }
 
 #[test]
@@ -19,7 +22,12 @@ fn help_lists_the_verbs_and_the_exit_codes() {
 
 #[test]
 fn a_wrong_command_line_is_64_and_never_2() {
-    for arguments in [&["aply"][..], &["apply", "--try", "soon"], &["apply", "--try", "5s", "--no-commit"], &["plan", "--probe"]] {
+    for arguments in [
+        &["aply"][..],
+        &["apply", "--try", "soon"],
+        &["apply", "--try", "5s", "--no-commit"],
+        &["plan", "--probe"],
+    ] {
         assert_eq!(linesman(arguments).status.code(), Some(64), "{arguments:?}");
     }
 }

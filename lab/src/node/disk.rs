@@ -16,7 +16,7 @@ const BALLAST: &str = ".lab-ballast";
 impl Node {
     /// Until not one block is free on its small disks.
     pub fn fill_disk(&self) -> Result<()> {
-        self.on_small_disks(|ballast| fill(ballast))
+        self.on_small_disks(fill)
     }
 
     pub fn free_disk(&self) -> Result<()> {

@@ -129,7 +129,7 @@ impl Node {
         let Some(booted) = lock(&self.booted).take() else { return Ok(()) };
         drop(booted);
         self.plan.cgroup.iter().for_each(|cgroup| cgroup::remove(cgroup));
-        self.unplug_all()?;
+        self.unplug_all();
         self.shared.note(self.description(None))
     }
 
@@ -139,6 +139,13 @@ impl Node {
             return Err(Error::refused(format!("node {} is already on", self.name)));
         }
         disk::wait_released(&self.plan.disks)?;
+        let booted = self.switch_on().inspect_err(|_| self.unplug_all())?;
+        self.shared.note(self.description(Some(Process::of(booted.pid())?)))?;
+        *lock(&self.booted) = Some(booted);
+        Ok(())
+    }
+
+    fn switch_on(&self) -> Result<Booted> {
         let mut booted = self.plan.start(Some(self.shared.hub.namespaces()))?;
         self.plug_all(booted.pid())?;
         booted.go_on()?;
@@ -146,9 +153,7 @@ impl Node {
             true => booted.wait_until_exists(Path::new(systemd::UP))?,
             false => booted.wait_until_up()?,
         }
-        self.shared.note(self.description(Some(Process::of(booted.pid())?)))?;
-        *lock(&self.booted) = Some(booted);
-        Ok(())
+        Ok(booted)
     }
 
     fn description(&self, init: Option<Process>) -> NodeDescription {
@@ -174,20 +179,34 @@ impl Node {
     }
 
     /// The kernel takes its time with a dead network namespace; a cable may be in the way of the next boot.
-    fn unplug_all(&self) -> Result<()> {
-        if !self.shared.is_up() {
-            return Ok(());
-        }
-        for nic in 0..self.nics {
+    fn unplug_all(&self) {
+        let ports = (0..self.nics).filter(|_| self.shared.is_up()).map(|nic| self.port(nic));
+        for port in ports {
             // Gone already is as good.
-            let _ = self.shared.hub.ip(&["link", "delete", &self.port(nic)]);
+            let _ = self.shared.hub.ip(&["link", "delete", &port]);
         }
-        Ok(())
+    }
+}
+
+impl Node {
+    /// For whoever reads why a test failed.
+    fn last_words(&self) {
+        for log in ["/var/log/NM.log", "/var/log/lab-boot.log"] {
+            let text = self.read_file(log).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            let lines: Vec<_> = text.lines().collect();
+            for line in &lines[lines.len().saturating_sub(15)..] {
+                eprintln!("{} {log}: {line}", self.name);
+            }
+        }
     }
 }
 
 impl Drop for Node {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.last_words();
+        }
         let _ = self.power_cut();
         if self.shared.is_up() {
             let _ = self.shared.forget(&self.name);

@@ -77,9 +77,18 @@ impl Root {
     fn bootstrap(self, target: &Path, log: &Path) -> Result<()> {
         let output = File::create(log).doing_to("create", log)?;
         let errors = output.try_clone().doing_to("open", log)?;
-        // In a mount namespace of its own: what it mounts inside the target is gone when it is killed.
-        let status = Command::new("unshare")
-            .args(["--mount", "mmdebstrap", "--mode=root", "--variant=minbase"])
+        // In namespaces of its own: when we are killed, it dies with all its children and what it mounted is gone.
+        let status = Command::new("setpriv")
+            .args([
+                "--pdeathsig=KILL",
+                "unshare",
+                "--mount",
+                "--pid",
+                "--fork",
+                "--kill-child=KILL",
+                "--mount-proc",
+            ])
+            .args(["mmdebstrap", "--mode=root", "--variant=minbase"])
             .arg("--aptopt=APT::Install-Recommends \"false\"")
             .arg("--aptopt=Acquire::Check-Valid-Until \"false\"")
             .args(

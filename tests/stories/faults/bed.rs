@@ -72,7 +72,10 @@ dns-resolver:
     /// A virtual IP does not survive a power cut; its owner would add it again.
     pub fn put_vip(&self) {
         let address = format!("{VIP}/24");
-        self.host.node.run(["ip", "address", "replace", &address, "dev", "eth0"]).expect("eth0 takes an address");
+        self.host
+            .node
+            .run(["ip", "address", "replace", &address, "dev", "eth0"])
+            .expect("eth0 takes an address");
     }
 
     pub fn wait_daemons(&self) {
@@ -89,7 +92,8 @@ dns-resolver:
         let global = ask(&["get", "Open_vSwitch", ".", "external_ids", "other_config"]);
         let bridge = ask(&["get", "bridge", "br-foreign", "external_ids", "other_config"]);
         let port = ask(&["--if-exists", "get", "interface", "foreign0", "external_ids"]);
-        let profile = node.nmcli(&["-t", "-f", "NAME,DEVICE", "connection", "show", "--active"]).unwrap_or_default();
+        let profile =
+            node.nmcli(&["-t", "-f", "NAME,DEVICE", "connection", "show", "--active"]).unwrap_or_default();
         let ping = |ip: &str| ip.parse::<std::net::Ipv4Addr>().is_ok_and(|ip| hub.ping(ip));
         if !(global.contains("ovn-remote") && global.contains("vlan-limit")) {
             return Some(format!("keys of Open_vSwitch: {global}"));
@@ -133,26 +137,61 @@ dns-resolver:
 fn units(host: &Host) {
     for (folder, command) in [("boot.d", "linesman recover --boot"), ("boot-late.d", "linesman recover")] {
         let script = format!("#!/bin/sh\nexec {command}\n");
-        host.node.write_file(format!("/etc/lab/{folder}/50-linesman"), script, 0o755).expect("a unit can be written");
+        host.node
+            .write_file(format!("/etc/lab/{folder}/50-linesman"), script, 0o755)
+            .expect("a unit can be written");
     }
 }
 
 fn foreign(host: &Host) {
     let node = &host.node;
     node.ovs_vsctl(&[
-        "set", "Open_vSwitch", ".", "external_ids:ovn-remote=tcp:10.9.0.1:6642", "external_ids:ovn-encap-ip=10.9.0.2",
+        "set",
+        "Open_vSwitch",
+        ".",
+        "external_ids:ovn-remote=tcp:10.9.0.1:6642",
+        "external_ids:ovn-encap-ip=10.9.0.2",
         "other_config:vlan-limit=2",
-        "--", "add-br", "br-foreign",
-        "--", "set", "bridge", "br-foreign", "datapath_type=netdev", "external_ids:owner=somebody",
+        "--",
+        "add-br",
+        "br-foreign",
+        "--",
+        "set",
+        "bridge",
+        "br-foreign",
+        "datapath_type=netdev",
+        "external_ids:owner=somebody",
         "other_config:mac-table-size=4096",
-        "--", "add-port", "br-foreign", "foreign0",
-        "--", "set", "interface", "foreign0", "type=internal", "external_ids:iface-id=somebody",
+        "--",
+        "add-port",
+        "br-foreign",
+        "foreign0",
+        "--",
+        "set",
+        "interface",
+        "foreign0",
+        "type=internal",
+        "external_ids:iface-id=somebody",
     ])
     .expect("Open vSwitch takes a bridge of others");
     let address = format!("{FOREIGN}/24");
     node.nmcli(&[
-        "connection", "add", "type", "ethernet", "ifname", "eth2", "con-name", "foreign", "autoconnect", "yes",
-        "ipv4.method", "manual", "ipv4.addresses", &address, "ipv6.method", "disabled",
+        "connection",
+        "add",
+        "type",
+        "ethernet",
+        "ifname",
+        "eth2",
+        "con-name",
+        "foreign",
+        "autoconnect",
+        "yes",
+        "ipv4.method",
+        "manual",
+        "ipv4.addresses",
+        &address,
+        "ipv6.method",
+        "disabled",
     ])
     .and_then(|_| node.nmcli(&["--wait", "60", "connection", "up", "foreign"]))
     .expect("NetworkManager takes a profile of others");

@@ -98,8 +98,7 @@ impl Cell {
             self.boundary,
             Boundary::Forth("worker-started" | "worker-done") | Boundary::MidApply(_)
         );
-        let needs_worker =
-            matches!(self.victim, Victim::Worker | Victim::WorkerPaused | Victim::BothPaused);
+        let needs_worker = matches!(self.victim, Victim::Worker | Victim::WorkerPaused | Victim::BothPaused);
         worker_lives || !needs_worker
     }
 }

@@ -146,7 +146,11 @@ fn go_on(bed: &Bed, vip: bool) -> Result<(), String> {
     settled(bed, &bed.new, vip).map_err(|why| format!("after the next apply {why}"))?;
     let file = bed.host.document(&bed.document());
     let plan = bed.host.linesman(&["plan", &file]);
-    if plan.code() == Some(0) { Ok(()) } else { Err(format!("the next apply does not hold:\n{}", plan.stdout)) }
+    if plan.code() == Some(0) {
+        Ok(())
+    } else {
+        Err(format!("the next apply does not hold:\n{}", plan.stdout))
+    }
 }
 
 fn go_home(bed: &Bed, old: &Picture) -> Result<(), String> {

@@ -7,8 +7,17 @@ use serde_json::{Map, Value};
 
 const INTERFACES: [&str; 7] = ["eth0", "eth1", "eth2", "br1", "br-ex", "br-foreign", "foreign0"];
 /// Counters, timers and what the kernel chooses anew.
-const NOISE: [&str; 9] =
-    ["lldp", "ethtool", "min-mtu", "max-mtu", "driver", "hello-timer", "gc-timer", "permanent-mac-address", "wait-ip"];
+const NOISE: [&str; 9] = [
+    "lldp",
+    "ethtool",
+    "min-mtu",
+    "max-mtu",
+    "driver",
+    "hello-timer",
+    "gc-timer",
+    "permanent-mac-address",
+    "wait-ip",
+];
 
 /// One line per property, so that two of them can be told apart line by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,7 +86,9 @@ fn strip(map: &mut Map<String, Value>) {
 /// the kernel's choice of MAC, and the virtual IP is looked for from outside.
 fn flatten(place: &str, value: &Value, into: &mut BTreeSet<String>) {
     match value {
-        Value::Object(map) => map.iter().for_each(|(key, value)| flatten(&format!("{place}.{key}"), value, into)),
+        Value::Object(map) => {
+            map.iter().for_each(|(key, value)| flatten(&format!("{place}.{key}"), value, into))
+        }
         Value::Array(list) => list.iter().for_each(|item| {
             let text = item.to_string();
             if !text.contains("fe80:") && !text.contains("10.9.0.211") {

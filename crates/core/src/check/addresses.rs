@@ -6,7 +6,6 @@ use std::net::IpAddr;
 use serde_json::Value;
 
 use super::networks::{Network, family, width};
-use super::ports::memberships;
 use super::view::{Interface, State, items, number, text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -137,6 +136,6 @@ fn is_link_local(address: IpAddr) -> bool {
 }
 
 fn vrf_of_port<'a>(state: &State<'a>) -> HashMap<&'a str, &'a str> {
-    let ports = memberships(state).into_iter().filter(|port| port.controller_kind == "vrf");
+    let ports = state.ports.iter().filter(|port| port.controller_kind == "vrf");
     ports.map(|port| (port.name, port.controller)).collect()
 }

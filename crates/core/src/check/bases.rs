@@ -110,7 +110,9 @@ fn port_vlan((path, vlan): (Path, &Value)) -> Vec<Diagnostic> {
     let hint = "VLAN ids on a bridge go from 1 to 4094";
     let check =
         |value, path: &Path| out_of_range(value, &BRIDGE_VLAN_IDS, path, codes::BAD_BRIDGE_VLAN, hint);
-    let mut found: Vec<Diagnostic> = check(vlan.get("tag"), &path.key("tag")).into_iter().collect();
+    // NMState reads a tag of 0 as "none".
+    let tag = vlan.get("tag").filter(|tag| number(Some(tag)) != Some(0));
+    let mut found: Vec<Diagnostic> = check(tag, &path.key("tag")).into_iter().collect();
     for (path, trunk) in items(vlan.get("trunk-tags"), &path.key("trunk-tags")) {
         found.extend(check(trunk.get("id"), &path.key("id")));
         let Some(range) = trunk.get("id-range") else { continue };
@@ -124,16 +126,7 @@ fn port_vlan((path, vlan): (Path, &Value)) -> Vec<Diagnostic> {
                 .push(Diagnostic::new(codes::BAD_BRIDGE_VLAN, message).at(path).hint("swap 'min' and 'max'"));
         }
     }
-    // NMState reads a tag of 0 as "none".
-    found.retain(|diagnostic| {
-        vlan.get("tag").is_none_or(|tag| number(Some(tag)) != Some(0)) || !is_tag(diagnostic)
-    });
     found
-}
-
-fn is_tag(diagnostic: &Diagnostic) -> bool {
-    let last = diagnostic.path.as_ref().and_then(|path| path.last());
-    matches!(last, Some(crate::path::Step::Key(key)) if key == "tag")
 }
 
 pub(super) fn veths(state: &State<'_>) -> Vec<Diagnostic> {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::MAX_DIAGNOSTICS;
 use super::view::{Interface, Presence, State, text};
 use super::words::hint_for;
 use crate::codes;
@@ -86,6 +87,7 @@ pub(super) fn top_keys(state: &State<'_>) -> Vec<Diagnostic> {
     let keys = state.value.as_object().into_iter().flat_map(|map| map.keys());
     let unknown = keys.filter(|key| !TOP_KEYS.contains(&key.as_str()));
     unknown
+        .take(MAX_DIAGNOSTICS)
         .map(|key| {
             let diagnostic = Diagnostic::new(codes::UNKNOWN_KEY, format!("unknown key '{key}'"));
             diagnostic.at(Path::root().key(key)).hint(hint_for(key, &TOP_KEYS).unwrap_or_default())
@@ -96,7 +98,7 @@ pub(super) fn top_keys(state: &State<'_>) -> Vec<Diagnostic> {
 /// NMState drops keys of an interface that it does not know, without a word.
 pub(super) fn keys(state: &State<'_>) -> Vec<Diagnostic> {
     let kept = state.interfaces.iter().filter(|i| !matches!(i.presence, Presence::Absent | Presence::Ignore));
-    kept.flat_map(unknown_keys).collect()
+    kept.flat_map(unknown_keys).take(MAX_DIAGNOSTICS).collect()
 }
 
 fn unknown_keys(interface: &Interface<'_>) -> Vec<Diagnostic> {
@@ -107,7 +109,7 @@ fn unknown_keys(interface: &Interface<'_>) -> Vec<Diagnostic> {
     let known: Vec<&str> = BASE_KEYS.into_iter().chain(own).collect();
     let keys = interface.value.as_object().into_iter().flat_map(|map| map.keys());
     let unknown = keys.filter(|key| !known.contains(&key.as_str()));
-    unknown.map(|key| unknown_key(interface, key, &known)).collect()
+    unknown.take(MAX_DIAGNOSTICS).map(|key| unknown_key(interface, key, &known)).collect()
 }
 
 fn unknown_key(interface: &Interface<'_>, key: &str, known: &[&str]) -> Diagnostic {
@@ -181,7 +183,7 @@ fn may_be_long(interface: &Interface<'_>) -> bool {
 
 pub(super) fn kinds(state: &State<'_>) -> Vec<Diagnostic> {
     let ours = state.interfaces.iter().filter(|interface| interface.presence != Presence::Ignore);
-    ours.filter_map(unknown_kind).collect()
+    ours.filter_map(unknown_kind).take(MAX_DIAGNOSTICS).collect()
 }
 
 fn unknown_kind(interface: &Interface<'_>) -> Option<Diagnostic> {

@@ -18,12 +18,7 @@ pub(super) struct Port<'a> {
     pub controller_path: Path,
 }
 
-/// Every port of every controller that shall be up.
-pub(super) fn memberships<'a>(state: &State<'a>) -> Vec<Port<'a>> {
-    state.up().flat_map(ports_of).collect()
-}
-
-fn ports_of<'a>(interface: &Interface<'a>) -> Vec<Port<'a>> {
+pub(super) fn ports_of<'a>(interface: &Interface<'a>) -> Vec<Port<'a>> {
     listed(interface)
         .into_iter()
         .map(|(path, name)| Port {
@@ -87,8 +82,7 @@ fn hsr_ports<'a>(interface: &Interface<'a>) -> Vec<(Path, &'a str)> {
 
 pub(super) fn twice(state: &State<'_>) -> Vec<Diagnostic> {
     let mut seen = HashSet::new();
-    let ports = memberships(state);
-    let again = ports.iter().filter(|port| !seen.insert((&port.controller_path, port.name)));
+    let again = state.ports.iter().filter(|port| !seen.insert((&port.controller_path, port.name)));
     again
         .map(|port| {
             let message = format!("'{}' is listed twice as a port of '{}'", port.name, port.controller);
@@ -98,10 +92,9 @@ pub(super) fn twice(state: &State<'_>) -> Vec<Diagnostic> {
 }
 
 pub(super) fn shared(state: &State<'_>) -> Vec<Diagnostic> {
-    let ports = memberships(state);
     let mut owners: HashMap<&str, &Port<'_>> = HashMap::new();
     let mut found = Vec::new();
-    for port in &ports {
+    for port in &state.ports {
         let owner = *owners.entry(port.name).or_insert(port);
         if owner.controller_path != port.controller_path {
             found.push(two_controllers(port.name, owner.controller, port.controller, &port.path));
@@ -132,10 +125,9 @@ fn declared_controller<'a>(interface: &Interface<'a>) -> Option<&'a str> {
 
 /// `controller:` of a port against the list of ports of that controller.
 pub(super) fn controllers(state: &State<'_>) -> Vec<Diagnostic> {
-    let ports = memberships(state);
     let listings = Listings {
-        owner: ports.iter().map(|port| (port.name, port.controller)).collect(),
-        listing: ports.iter().map(|port| port.controller).collect(),
+        owner: state.ports.iter().map(|port| (port.name, port.controller)).collect(),
+        listing: state.ports.iter().map(|port| port.controller).collect(),
     };
     state.up().filter_map(|interface| controller_fault(state, &listings, interface)).collect()
 }
@@ -191,8 +183,7 @@ pub(super) fn with_ip(state: &State<'_>) -> Vec<Diagnostic> {
 
 /// Port, controller and the type of that.
 fn attached<'a>(state: &State<'a>) -> Vec<(&'a str, &'a str, &'a str)> {
-    let listed =
-        memberships(state).into_iter().map(|port| (port.name, port.controller, port.controller_kind));
+    let listed = state.ports.iter().map(|port| (port.name, port.controller, port.controller_kind));
     let declared = state.up().filter_map(|interface| {
         let controller = state.controller(declared_controller(interface)?)?;
         Some((interface.name, controller.name, controller.kind))
@@ -219,8 +210,7 @@ fn ip_on_port(port: &Interface<'_>, family: &str, controller: &str) -> Option<Di
 }
 
 pub(super) fn absent(state: &State<'_>) -> Vec<Diagnostic> {
-    let ports = memberships(state);
-    let removed = ports.iter().filter(|port| state.removes(port.name));
+    let removed = state.ports.iter().filter(|port| state.removes(port.name));
     removed
         .map(|port| {
             let message =

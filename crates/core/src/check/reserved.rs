@@ -1,6 +1,5 @@
 //! Names that belong to someone else on a host.
 
-use super::ports::memberships;
 use super::view::{Presence, State};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -74,7 +73,7 @@ pub(super) fn interfaces(state: &State<'_>) -> Vec<Diagnostic> {
 }
 
 pub(super) fn ports(state: &State<'_>) -> Vec<Diagnostic> {
-    let ports = memberships(state).into_iter().filter(|port| state.kernel(port.name).is_none());
+    let ports = state.ports.iter().filter(|port| state.kernel(port.name).is_none());
     ports
         .filter_map(|port| {
             let owner = owner(port.name)?;

@@ -89,12 +89,10 @@ fn bad_next_hop(route: &Route<'_>) -> Option<Diagnostic> {
     let Ok(address) = written.parse::<IpAddr>() else {
         let message = format!("the next hop '{written}' is not an IP address");
         let diagnostic = Diagnostic::new(codes::BAD_NEXT_HOP, message).at(path);
-        return Some(
-            match written.parse::<IpAddr>().ok().or_else(|| Network::parse(written).map(|n| n.address)) {
-                Some(address) => diagnostic.hint(format!("write {address}, without a prefix")),
-                None => diagnostic,
-            },
-        );
+        return Some(match Network::parse(written) {
+            Some(network) => diagnostic.hint(format!("write {}, without a prefix", network.address)),
+            None => diagnostic,
+        });
     };
     let destination = route.destination()?;
     if family(address) == family(destination.address) {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::ports::{Port, ports_of};
 use crate::path::Path;
 
 /// Interfaces that live only in a daemon, beside a kernel interface of the same name.
@@ -12,6 +13,8 @@ const USERSPACE: [&str; 2] = ["ovs-bridge", "ipsec"];
 pub(super) struct State<'a> {
     pub value: &'a Value,
     pub interfaces: Vec<Interface<'a>>,
+    /// Every port of every controller that shall be up.
+    pub ports: Vec<Port<'a>>,
     kernel: HashMap<&'a str, usize>,
     controllers: HashMap<&'a str, usize>,
 }
@@ -42,7 +45,9 @@ impl<'a> State<'a> {
             entries.map(|(path, value)| Interface::new(value, path)).collect();
         let kernel = index(&interfaces, |i| !i.is_userspace() && i.presence != Presence::Ignore);
         let controllers = index(&interfaces, Interface::is_controller);
-        Self { value, interfaces, kernel, controllers }
+        let up = interfaces.iter().filter(|interface| interface.presence == Presence::Up);
+        let ports = up.flat_map(ports_of).collect();
+        Self { value, interfaces, ports, kernel, controllers }
     }
 
     /// Interfaces that shall be up.

@@ -65,7 +65,8 @@ impl Ports<'_> {
     ) {
         for want in wanted {
             let at = self.at.item(name(want));
-            match self.got.iter().find(|got| name(got) == self.view.device(name(want))) {
+            let same = |got: &&Value| name(got) == self.view.device(name(want)) && !self.is_phantom(got);
+            match self.got.iter().find(same) {
                 Some(got) => port(self.view, &at, want, got, found),
                 None => found.missing(at, want.clone()),
             }
@@ -76,6 +77,10 @@ impl Ports<'_> {
                 found.surplus(self.at.item(name(got)), json!({"name": name(got)}));
             }
         }
+    }
+
+    fn is_phantom(&self, port: &Value) -> bool {
+        port.get("link-aggregation").is_none() && self.view.is_phantom(name(port))
     }
 
     fn is_hidden(&self, port: &Value) -> bool {

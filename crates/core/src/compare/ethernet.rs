@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::interface::without;
 use super::view::{Declared, View};
 use crate::path::Path;
-use crate::state::{self, flag, interface, text};
+use crate::state::{self, flag, text};
 
 /// The names `ethtool -K` takes, and what the kernel calls the same thing.
 const FEATURE_NAMES: [(&str, &str); 19] = [
@@ -79,7 +79,7 @@ pub(super) fn virtual_functions(view: &View<'_>, declared: &Declared, got: &Valu
     }
     for vf in state::list(got, &["vfs"]) {
         let device = text(vf, "iface-name").unwrap_or_default();
-        if interface(view.observed, device, "ethernet").is_none() {
+        if view.now(device, "ethernet").is_none() {
             let id = vf.get("id").and_then(Value::as_u64).unwrap_or_default();
             let at = declared.path.key("ethernet").key("sr-iov").key("vfs").item(id.to_string());
             found.missing(at.key("iface-name"), if device.is_empty() { "an interface" } else { device });

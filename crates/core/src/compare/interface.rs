@@ -6,13 +6,13 @@ use super::findings::Findings;
 use super::view::{Declared, View};
 use super::{bond, bridge, ethernet, ip, ovs};
 use crate::path::Path;
-use crate::state::{self, condition, interface, is_up, is_virtual, kind, name, text};
+use crate::state::{self, condition, is_up, is_virtual, kind, name, text};
 
 /// Kinds whose MAC address may be taken from another NIC.
 const MAC_COPIERS: [&str; 3] = ["bond", "linux-bridge", "ovs-interface"];
 
 pub(super) fn compare(view: &View<'_>, declared: &Declared, found: &mut Findings) {
-    let got = interface(view.observed, name(&declared.want), kind(&declared.want));
+    let got = view.now(name(&declared.want), kind(&declared.want));
     match (condition(&declared.want), got) {
         ("up", Some(got)) => properties(view, declared, got, found),
         ("up", None) => found.missing(declared.path.clone(), declared.want.clone()),
@@ -52,11 +52,29 @@ fn properties(view: &View<'_>, declared: &Declared, got: &Value, found: &mut Fin
         found.equal(&path.key("copy-mac-from"), &mac, got.get("mac-address").unwrap_or(&Value::Null));
     }
     for (key, value) in want.as_object().into_iter().flatten() {
-        if !value.is_null() && !is_silent(want, key) && !(key == "wait-ip" && is_plain_port(view, got)) {
+        let nothing_to_wait_for = key == "wait-ip" && is_plain_port(view, got);
+        if !value.is_null() && !is_silent(want, key) && !nothing_to_wait_for {
             property(view, declared, got, key, found);
         }
     }
     ethernet::virtual_functions(view, declared, got, found);
+    ovs::implied_interface(view, want, found);
+    adopted_ports(view, want, found);
+}
+
+/// Unmanaged devices that a controller takes as ports become managed, unless it has had unmanaged ports before.
+fn adopted_ports(view: &View<'_>, want: &Value, found: &mut Findings) {
+    let unmanaged = |device: &str| view.was(device, "unknown").is_some_and(|nic| condition(nic) == "ignore");
+    let before = view.was(name(want), kind(want)).and_then(state::ports).unwrap_or_default();
+    if before.iter().any(|port| unmanaged(port)) {
+        return;
+    }
+    for port in state::ports(want).unwrap_or_default().into_iter().map(|port| view.device(port)) {
+        let got = view.now(port, "unknown").filter(|got| !is_up(got));
+        if let Some(got) = got.filter(|_| unmanaged(port) && view.declares(port).is_none()) {
+            found.add(Path::interface(port).key("state"), "up", condition(got));
+        }
+    }
 }
 
 /// Properties that a document may carry but that nothing is compared with.
@@ -74,8 +92,7 @@ fn is_silent(want: &Value, key: &str) -> bool {
 /// A port that has no addresses to wait for.
 fn is_plain_port(view: &View<'_>, got: &Value) -> bool {
     let controller = text(got, "controller").filter(|controller| !controller.is_empty());
-    let is_vrf =
-        |controller| interface(view.observed, controller, "vrf").is_some_and(|found| kind(found) == "vrf");
+    let is_vrf = |controller| view.now(controller, "vrf").is_some_and(|found| kind(found) == "vrf");
     kind(got) != "ovs-interface" && controller.is_some_and(|controller| !is_vrf(controller))
 }
 
@@ -127,7 +144,7 @@ fn copies_mac(want: &Value) -> bool {
 fn copied_mac(view: &View<'_>, want: &Value) -> Option<Value> {
     let source = text(want, "copy-mac-from").filter(|_| copies_mac(want))?;
     let source = view.device(source);
-    let before = interface(view.before, source, "unknown");
+    let before = view.was(source, "unknown");
     let burnt_in =
         before.and_then(|nic| nic.get("permanent-mac-address")).filter(|mac| mac.as_str() != Some(""));
     let declared = || view.declares(source).and_then(|nic| nic.get("mac-address"));
@@ -137,12 +154,12 @@ fn copied_mac(view: &View<'_>, want: &Value) -> Option<Value> {
 /// An interface on top of another one; the base may be left out when it exists already.
 fn stacked(view: &View<'_>, declared: &Declared, got: &Value, key: &str, found: &mut Findings) {
     let (mut want, at) = (declared.want[key].clone(), declared.path.key(key));
-    let before = interface(view.before, name(&declared.want), kind(&declared.want));
+    let before = view.was(name(&declared.want), kind(&declared.want));
     let base_before = before.and_then(|before| state::at(before, &[key, "base-iface"])).cloned();
-    if let Some(base) = text(&want, "base-iface").map(|base| view.device(base).to_owned()) {
-        want["base-iface"] = base.into();
-    } else if let Some(base) = base_before.filter(|_| key == "vlan") {
-        want["base-iface"] = base;
+    let said = text(&want, "base-iface").map(|base| Value::from(view.device(base)));
+    if let (Some(base), Some(fields)) = (said.or(base_before.filter(|_| key == "vlan")), want.as_object_mut())
+    {
+        fields.insert("base-iface".into(), base);
     }
     for set in ["ingress-qos-map", "egress-qos-map", "ip6tun-flags"] {
         if let Some(items) = want.as_object_mut().and_then(|fields| fields.shift_remove(set)) {
@@ -167,7 +184,7 @@ fn vrf(view: &View<'_>, declared: &Declared, got: &Value, found: &mut Findings) 
     if let Some(ports) = want.get("port").map(state::strings) {
         port_names(view, &at.key("port"), &ports, &state::ports(got).unwrap_or_default(), found);
     }
-    let before = interface(view.before, name(&declared.want), "vrf");
+    let before = view.was(name(&declared.want), "vrf");
     let table = want.get("route-table-id").filter(|table| table.as_u64() != Some(0));
     if let Some(table) = table.or_else(|| state::at(before?, &["vrf", "route-table-id"])) {
         found.holds(&at.key("route-table-id"), table, state::at(got, &["vrf", "route-table-id"]));
@@ -177,7 +194,9 @@ fn vrf(view: &View<'_>, declared: &Declared, got: &Value, found: &mut Findings) 
 /// A list of plain port names: exactly these.
 pub(super) fn port_names(view: &View<'_>, at: &Path, want: &[&str], got: &[&str], found: &mut Findings) {
     let wanted: Vec<&str> = want.iter().map(|port| view.device(port)).collect();
-    for (said, port) in want.iter().zip(&wanted).filter(|(_, port)| !got.contains(port)) {
+    for (said, port) in
+        want.iter().zip(&wanted).filter(|(_, port)| !got.contains(port) || view.is_phantom(port))
+    {
         found.missing(at.item(*said), *port);
     }
     for port in got.iter().filter(|port| !wanted.contains(port) && !view.is_hidden(port)) {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::findings::Findings;
 use super::view::{Declared, View};
 use crate::path::Path;
-use crate::state::{self, flag, interface, kind, name, text};
+use crate::state::{self, flag, kind, name, text};
 
 /// Means nothing unless addresses come by DHCP or router advertisement.
 const AUTOMATIC: [&str; 8] = [
@@ -25,7 +25,7 @@ const AUTOMATIC: [&str; 8] = [
 const ENABLED_ONLY: [&str; 4] = ["dhcp", "autoconf", "address", "prefix-route-metric"];
 
 pub(super) fn compare(view: &View<'_>, declared: &Declared, got: &Value, family: &str, found: &mut Findings) {
-    let before = interface(view.before, name(&declared.want), kind(&declared.want));
+    let before = view.was(name(&declared.want), kind(&declared.want));
     let none = Value::Null;
     let before = before.and_then(|before| before.get(family)).unwrap_or(&none);
     let got = got.get(family).unwrap_or(&none);
@@ -93,7 +93,7 @@ fn trim(want: &mut Map<String, Value>, family: &str) {
     want.retain(|key, value| {
         let key = key.as_str();
         !(value.is_null()
-            || (!on && (ENABLED_ONLY.contains(&key) || key == "forwarding"))
+            || (!on && ENABLED_ONLY.contains(&key))
             || (!automatic && AUTOMATIC.contains(&key))
             || (!automatic && family == "ipv4" && key == "auto-route-metric")
             || (autoconf_off && key == "auto-route-metric")
@@ -123,7 +123,9 @@ impl Section<'_> {
         let off = Value::Bool(false);
         match key {
             "allow-extra-address" => {}
-            "enabled" if !self.speaks_of_enabled || self.may_vary(want) => {}
+            "enabled" if self.may_vary(want) => {}
+            // A silent IPv4 section says nothing about the family; an IPv6 one still means it to be on.
+            "enabled" if !self.speaks_of_enabled && (self.family == "ipv4" || value == &off) => {}
             "enabled" => found.equal(&at, value, got.unwrap_or(&off)),
             "dhcp" | "autoconf" if self.is_off() && value == &off => {}
             "dhcp" | "autoconf" => found.equal(&at, value, got.unwrap_or(&off)),

@@ -25,12 +25,24 @@ pub(super) fn bridge(view: &View<'_>, declared: &Declared, got: &Value, found: &
     Ports { view, at: at.key("port"), got: &got, extra }.compare(wanted, port, found);
 }
 
+/// A new bridge that says nothing of ports gets an internal interface of its own name.
+pub(super) fn implied_interface(view: &View<'_>, want: &Value, found: &mut Findings) {
+    let before = view.was(name(want), "ovs-bridge").and_then(state::ports);
+    let without_ports = state::ports(want).or(before).is_none_or(|ports| ports.is_empty());
+    if kind(want) == "ovs-bridge" && without_ports && view.now(name(want), "ovs-interface").is_none() {
+        found.missing(
+            Path::interface(name(want)).key("bridge").key("port").item(name(want)),
+            json!({"name": name(want)}),
+        );
+    }
+}
+
 /// Patch ports to another bridge belong to whoever made them, if the document says so.
 fn visible_ports(view: &View<'_>, want: &Value, got: &[Value]) -> Vec<Value> {
     let others = flag(want, "allow-extra-patch-ports") == Some(true);
     let declared = state::list(want, &["port"]);
     let is_foreign_patch = |port: &&Value| {
-        let interface = state::interface(view.observed, name(port), "ovs-interface");
+        let interface = view.now(name(port), "ovs-interface");
         let patch = interface.is_some_and(|interface| interface.get("patch").is_some_and(Value::is_object));
         others && patch && !declared.iter().any(|entry| name(entry) == name(port))
     };

@@ -69,7 +69,7 @@ fn vrf_table<'v>(view: &'v View<'_>, vrf: &str) -> Option<&'v Value> {
     let table = |interface: &'v Value| {
         state::at(interface, &["vrf", "route-table-id"]).filter(|id| id.as_u64() != Some(0))
     };
-    view.declares(vrf).and_then(table).or_else(|| table(state::interface(view.before, vrf, "vrf")?))
+    view.declares(vrf).and_then(table).or_else(|| table(view.was(vrf, "vrf")?))
 }
 
 fn observed<'v>(view: &'v View<'_>) -> Vec<&'v Value> {

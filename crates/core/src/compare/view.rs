@@ -1,9 +1,13 @@
 //! A declared state seen against a host: which device each entry means.
 
+use std::collections::HashMap;
+use std::net::IpAddr;
+
 use serde_json::Value;
 
+use crate::index::Index;
 use crate::path::Path;
-use crate::state::{self, interface, interfaces, is_absent, is_up, kind, name, text};
+use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
 
 /// One declared interface, its references resolved to devices.
 #[derive(Debug)]
@@ -20,32 +24,90 @@ pub(crate) struct View<'a> {
     pub(crate) before: &'a Value,
     pub(crate) observed: &'a Value,
     pub(crate) declared: Vec<Declared>,
+    by_name: HashMap<String, Vec<usize>>,
+    by_port: HashMap<String, usize>,
+    said: Index<'a>,
+    was: Index<'a>,
+    now: Index<'a>,
+    holders: HashMap<IpAddr, Vec<&'a Value>>,
 }
 
 impl<'a> View<'a> {
     pub(crate) fn new(desired: &'a Value, before: &'a Value, observed: &'a Value) -> Self {
-        let declared = interfaces(desired)
-            .iter()
-            .filter(|entry| !matches!(state::condition(entry), "ignore" | "unknown"))
-            .flat_map(|entry| resolve(entry, before))
-            .collect();
-        Self { desired, before, observed, declared }
+        let host = Host::new(before);
+        let entries = interfaces(desired).iter();
+        let meant = entries.filter(|entry| !matches!(state::condition(entry), "ignore" | "unknown"));
+        let mut view = Self {
+            desired,
+            before,
+            observed,
+            declared: meant.flat_map(|entry| host.resolve(entry)).collect(),
+            by_name: HashMap::new(),
+            by_port: HashMap::new(),
+            said: Index::new(desired),
+            was: host.index,
+            now: Index::new(observed),
+            holders: holders(observed),
+        };
+        for (index, declared) in view.declared.iter().enumerate() {
+            view.by_name.entry(name(&declared.want).to_owned()).or_default().push(index);
+        }
+        view.by_port = view.ports();
+        view
     }
 
-    pub(crate) fn declares(&self, wanted: &str) -> Option<&Value> {
-        self.declared
-            .iter()
-            .map(|declared| &declared.want)
-            .find(|want| name(want) == wanted && kind(want) != "ovs-bridge")
+    fn ports(&self) -> HashMap<String, usize> {
+        let up = self.declared.iter().enumerate().filter(|(_, declared)| is_up(&declared.want));
+        let ports = up.flat_map(|(index, declared)| {
+            let ports = state::ports(&declared.want).unwrap_or_default();
+            ports.into_iter().map(move |port| (self.device(port).to_owned(), index))
+        });
+        ports.collect()
+    }
+
+    /// The declared controller that lists a device as its port.
+    pub(crate) fn claimed_by(&self, device: &str) -> Option<&Value> {
+        self.by_port.get(device).and_then(|index| self.declared.get(*index)).map(|declared| &declared.want)
+    }
+
+    /// An interface as observed.
+    pub(crate) fn now(&self, name: &str, kind: &str) -> Option<&'a Value> {
+        self.now.find(name, kind)
+    }
+
+    /// An interface as it was before.
+    pub(crate) fn was(&self, name: &str, kind: &str) -> Option<&'a Value> {
+        self.was.find(name, kind)
+    }
+
+    /// The observed interfaces that have an address.
+    pub(crate) fn holders(&self, ip: IpAddr) -> &[&'a Value] {
+        self.holders.get(&ip).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a name without a type could mean two observed interfaces.
+    pub(crate) fn is_ambiguous(&self, name: &str) -> bool {
+        let untyped = self.said.find(name, "unknown").is_some_and(|entry| kind(entry) == "unknown");
+        untyped && self.now.named(name).len() > 1
+    }
+
+    /// Every entry of the document that means this device; an OVS bridge is its own.
+    pub(crate) fn declared_as<'v>(&'v self, name: &str) -> impl Iterator<Item = &'v Value> {
+        let indices = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        indices.iter().filter_map(|index| self.declared.get(*index)).map(|declared| &declared.want)
+    }
+
+    pub(crate) fn declares(&self, name: &str) -> Option<&Value> {
+        self.declared_as(name).find(|want| kind(want) != "ovs-bridge")
     }
 
     /// Ports, bases and next hops may be called by device, by alternative name or by profile, in that order.
     pub(crate) fn device<'n>(&'n self, called: &'n str) -> &'n str {
-        let known =
-            || interfaces(self.before).iter().chain(self.declared.iter().map(|declared| &declared.want));
-        if known().any(|known| name(known) == called) {
+        if self.by_name.contains_key(called) || !self.was.named(called).is_empty() {
             return called;
         }
+        let known =
+            || interfaces(self.before).iter().chain(self.declared.iter().map(|declared| &declared.want));
         let by_alternative = known().find(|known| has_alternative_name(known, called));
         let mut by_profile = known().filter(|known| text(known, "profile-name") == Some(called));
         let found = by_alternative.or_else(|| by_profile.next().filter(|_| by_profile.next().is_none()));
@@ -55,11 +117,12 @@ impl<'a> View<'a> {
     /// Ports that nobody can see or manage are in no port list: vanished ones, types NMState does not know,
     /// and devices NetworkManager was told to leave alone.
     pub(crate) fn is_hidden(&self, port: &str) -> bool {
-        match interface(self.observed, port, "unknown") {
-            None => true,
-            Some(port) if kind(port) == "unknown" => true,
-            Some(_) => self.is_ignored(port),
-        }
+        self.is_phantom(port) || self.is_ignored(port)
+    }
+
+    /// A port that no interface stands behind: OVS remembers ports of devices that are long gone.
+    pub(crate) fn is_phantom(&self, port: &str) -> bool {
+        self.now(port, "unknown").is_none_or(|port| kind(port) == "unknown")
     }
 
     pub(crate) fn is_ignored(&self, device: &str) -> bool {
@@ -67,8 +130,7 @@ impl<'a> View<'a> {
         if self.declares(device).is_some() {
             return false;
         }
-        ignored(interface(self.desired, device, "unknown"))
-            || ignored(interface(self.before, device, "unknown"))
+        ignored(self.said.find(device, "unknown")) || ignored(self.was(device, "unknown"))
     }
 }
 
@@ -76,53 +138,76 @@ pub(crate) fn has_alternative_name(interface: &Value, called: &str) -> bool {
     state::list(interface, &["alt-names"]).iter().any(|entry| !is_absent(entry) && name(entry) == called)
 }
 
-/// A name without a type may mean two devices (an OVS bridge and its internal interface) when they are to go.
-fn resolve(entry: &Value, before: &Value) -> Vec<Declared> {
-    let path = Path::interface(name(entry));
-    let declared = |want: Value| Declared { path: path.clone(), want };
-    if kind(entry) == "unknown" && !is_absent(entry) {
-        let device = device_of(entry, before);
-        return vec![declared(as_device(entry, device))];
+fn holders(observed: &Value) -> HashMap<IpAddr, Vec<&Value>> {
+    let mut holders: HashMap<IpAddr, Vec<&Value>> = HashMap::new();
+    for interface in interfaces(observed) {
+        state::addresses(interface).for_each(|(ip, _)| holders.entry(ip).or_default().push(interface));
     }
-    if kind(entry) == "unknown" {
-        let same_name = interfaces(before).iter().filter(|known| name(known) == name(entry));
-        let resolved: Vec<Declared> =
-            same_name.map(|known| declared(as_device(entry, Some(known)))).collect();
-        return if resolved.is_empty() { vec![declared(entry.clone())] } else { resolved };
-    }
-    vec![declared(as_device(entry, device_of(entry, before)))]
+    holders
 }
 
-/// The device an entry means: by MAC or PCI address if it says so, by name, or by an alternative name.
-fn device_of<'b>(entry: &Value, before: &'b Value) -> Option<&'b Value> {
-    let known = || interfaces(before).iter().filter(|known| !state::is_userspace(kind(known)));
-    if state::is_userspace(kind(entry)) {
-        return interface(before, name(entry), kind(entry));
+/// The host before a change, to find devices on.
+struct Host<'a> {
+    before: &'a Value,
+    index: Index<'a>,
+    by_mac_profile: Vec<&'a Value>,
+}
+
+impl<'a> Host<'a> {
+    fn new(before: &'a Value) -> Self {
+        let by_mac_profile = kernel(before).filter(|known| bound_by_mac(known)).collect();
+        Self { before, index: Index::new(before), by_mac_profile }
     }
-    match text(entry, "identifier") {
-        Some("mac-address") if is_up(entry) => by_mac(entry, before),
-        Some("pci-address") if is_up(entry) => known().find(|known| {
-            known.get("pci-address").is_some() && known.get("pci-address") == entry.get("pci-address")
-        }),
-        _ => known()
-            .find(|known| bound_by_mac(known) && text(known, "profile-name") == Some(name(entry)))
-            .or_else(|| interface(before, name(entry), kind(entry)))
-            .or_else(|| known().find(|known| has_alternative_name(known, name(entry)))),
+
+    /// A name without a type may mean two devices (an OVS bridge and its internal interface) when they are to go.
+    fn resolve(&self, entry: &Value) -> Vec<Declared> {
+        let path = Path::interface(name(entry));
+        let declared = |want: Value| Declared { path: path.clone(), want };
+        let same_name = self.index.named(name(entry));
+        if kind(entry) == "unknown" && is_absent(entry) && !same_name.is_empty() {
+            return same_name.iter().map(|known| declared(as_device(entry, Some(known)))).collect();
+        }
+        vec![declared(as_device(entry, self.device_of(entry)))]
     }
+
+    /// The device an entry means: by MAC or PCI address if it says so, by name, or by an alternative name.
+    fn device_of(&self, entry: &Value) -> Option<&'a Value> {
+        if state::is_userspace(kind(entry)) {
+            return self.index.find(name(entry), kind(entry));
+        }
+        match text(entry, "identifier") {
+            Some("mac-address") if is_up(entry) => self.by_mac(entry),
+            Some("pci-address") if is_up(entry) => {
+                let slot = entry.get("pci-address")?;
+                kernel(self.before).find(|known| known.get("pci-address") == Some(slot))
+            }
+            _ => self.by_name(entry),
+        }
+    }
+
+    fn by_name(&self, entry: &Value) -> Option<&'a Value> {
+        let mut bound = self.by_mac_profile.iter().copied();
+        bound
+            .find(|known| text(known, "profile-name") == Some(name(entry)))
+            .or_else(|| self.index.find(name(entry), kind(entry)))
+            .or_else(|| kernel(self.before).find(|known| has_alternative_name(known, name(entry))))
+    }
+
+    fn by_mac(&self, entry: &Value) -> Option<&'a Value> {
+        let mac = text(entry, "mac-address")?;
+        let fits = |known: &Value| kind(entry) == "unknown" || state::same_kind(kind(entry), kind(known));
+        let has = |known: &Value, key| text(known, key).is_some_and(|known| known.eq_ignore_ascii_case(mac));
+        let with = |key| kernel(self.before).find(|known| fits(known) && has(known, key));
+        with("permanent-mac-address").or_else(|| with("mac-address"))
+    }
+}
+
+fn kernel(state: &Value) -> impl Iterator<Item = &Value> {
+    interfaces(state).iter().filter(|known| !state::is_userspace(kind(known)))
 }
 
 fn bound_by_mac(interface: &Value) -> bool {
     text(interface, "identifier") == Some("mac-address")
-}
-
-fn by_mac<'b>(entry: &Value, before: &'b Value) -> Option<&'b Value> {
-    let mac = text(entry, "mac-address")?;
-    ["permanent-mac-address", "mac-address"].iter().find_map(|key| {
-        interfaces(before).iter().filter(|known| !state::is_userspace(kind(known))).find(|known| {
-            let right_kind = kind(entry) == "unknown" || state::same_kind(kind(entry), kind(known));
-            right_kind && text(known, key).is_some_and(|known| known.eq_ignore_ascii_case(mac))
-        })
-    })
 }
 
 /// The entry under the device's own name and type; the name it was called by becomes the profile's.

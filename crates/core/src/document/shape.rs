@@ -15,13 +15,13 @@ pub(super) struct Shape {
 
 #[derive(Debug)]
 pub(super) struct Fault {
-    pub diagnostic: Diagnostic,
-    pub range: Option<Range>,
+    pub diagnostic: Box<Diagnostic>,
+    pub range: Range,
 }
 
 impl Fault {
     fn new(diagnostic: Diagnostic, range: Range) -> Self {
-        Self { diagnostic, range: Some(range) }
+        Self { diagnostic: Box::new(diagnostic), range }
     }
 }
 

@@ -7,12 +7,12 @@ use super::{Change, ChangeKind, Detail};
 use crate::compare::View;
 use crate::facts::Facts;
 use crate::path::Path;
-use crate::state::{self, interface, is_up, kind, name};
+use crate::state::{self, is_up, kind, name};
 
 /// A declared list of addresses replaces the profile's. Addresses that are no profile's are not ours to take.
 pub(super) fn withdraw(view: &View<'_>, facts: &Facts, changes: &mut Vec<Change>) {
     for declared in view.declared.iter().filter(|declared| is_up(&declared.want)) {
-        let Some(observed) = interface(view.observed, name(&declared.want), kind(&declared.want)) else {
+        let Some(observed) = view.now(name(&declared.want), kind(&declared.want)) else {
             continue;
         };
         for family in ["ipv4", "ipv6"] {

@@ -15,7 +15,8 @@ impl From<Difference> for Detail {
 
 pub(super) fn of_interfaces(view: &View<'_>) -> Vec<Change> {
     let changes = view.declared.iter().filter_map(|declared| {
-        let differences = compare::of_interface(view, declared);
+        let mut differences = compare::of_interface(view, declared);
+        differences.retain(|difference| difference.path.starts_with(&declared.path));
         (!differences.is_empty()).then(|| of_interface(declared, differences))
     });
     changes.collect()
@@ -54,8 +55,11 @@ fn leaves(path: &Path, want: &Value) -> Vec<Detail> {
 fn collect(path: Path, value: &Value, details: &mut Vec<Detail>) {
     match value {
         Value::Null => {}
+        Value::Object(keys) if is_database_map(&path) => {
+            ovs::by_key(keys).into_iter().for_each(|(key, value)| collect(path.key(key), value, details));
+        }
         Value::Object(fields) => {
-            fields.iter().for_each(|(key, value)| collect(path.key(key), value, details))
+            fields.iter().for_each(|(key, value)| collect(path.key(key), value, details));
         }
         Value::Array(items) if items.iter().any(Value::is_object) => {
             for (index, item) in items.iter().enumerate() {

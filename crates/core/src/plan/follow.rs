@@ -8,12 +8,12 @@ use super::change::subject;
 use super::{Change, ChangeKind, Detail, Subject};
 use crate::compare::View;
 use crate::path::{Path, Step};
-use crate::state::{self, interface, interfaces, is_up, kind, list, name, text};
+use crate::state::{self, interfaces, is_up, kind, list, name, text};
 
 /// Ports that come to a controller or leave one, said at the port as well.
 pub(super) fn ports(view: &View<'_>, changes: &mut Vec<Change>) {
     for (port, controller) in moves(view) {
-        let Some(observed) = interface(view.observed, &port, "unknown") else {
+        let Some(observed) = view.now(&port, "unknown") else {
             continue;
         };
         let now = text(observed, "controller").unwrap_or_default();
@@ -32,7 +32,7 @@ pub(super) fn ports(view: &View<'_>, changes: &mut Vec<Change>) {
 fn is_going(view: &View<'_>, changes: &[Change], port: &str) -> bool {
     let removed =
         changes.iter().any(|change| change.kind == ChangeKind::Remove && change.interface() == Some(port));
-    removed || (interface(view.observed, port, "unknown").is_some_and(|port| kind(port) == "ovs-interface"))
+    removed || (view.now(port, "unknown").is_some_and(|port| kind(port) == "ovs-interface"))
 }
 
 fn include(changes: &mut Vec<Change>, device: &Value, detail: Detail) {
@@ -57,7 +57,7 @@ fn moves(view: &View<'_>) -> Vec<(String, String)> {
     let mut left: Vec<(String, String)> = Vec::new();
     for declared in &view.declared {
         let want = &declared.want;
-        let had = interface(view.observed, name(want), kind(want)).and_then(state::ports).unwrap_or_default();
+        let had = view.now(name(want), kind(want)).and_then(state::ports).unwrap_or_default();
         let wants = wanted_ports(view, want);
         for port in wants.iter().flatten().filter(|port| !had.contains(port)) {
             taken.push(((*port).to_owned(), name(want).to_owned()));
@@ -102,11 +102,7 @@ pub(super) fn orphans(view: &View<'_>, changes: &mut Vec<Change>) {
 }
 
 fn stays(view: &View<'_>, candidate: &Value) -> bool {
-    view.declared.iter().any(|declared| {
-        name(&declared.want) == name(candidate)
-            && state::same_kind(kind(&declared.want), kind(candidate))
-            && is_up(&declared.want)
-    })
+    view.declared_as(name(candidate)).any(|want| is_up(want) && state::same_kind(kind(want), kind(candidate)))
 }
 
 fn is_removed(changes: &[Change], candidate: &Value) -> bool {
@@ -114,32 +110,20 @@ fn is_removed(changes: &[Change], candidate: &Value) -> bool {
 }
 
 fn lives_on_removed(view: &View<'_>, changes: &[Change], candidate: &Value) -> bool {
-    let removed = |device: &str, of_kind: &dyn Fn(&str) -> bool| {
-        changes.iter().any(|change| match &change.subject {
-            Subject::Interface { name, kind } => {
-                change.kind == ChangeKind::Remove && name == device && of_kind(kind)
-            }
-            _ => false,
-        })
-    };
-    let virtual_base = |kind: &str| !matches!(kind, "ethernet" | "veth");
-    let lost_base = state::base(candidate).is_some_and(|(_, base)| removed(base, &virtual_base));
-    let lost_peer = state::at(candidate, &["veth", "peer"])
-        .and_then(Value::as_str)
-        .is_some_and(|peer| removed(peer, &|kind| kind == "veth"));
-    lost_base || lost_peer || (kind(candidate) == "ovs-interface" && lost_bridge(view, candidate, &removed))
+    let base = state::base(candidate).map(|(_, base)| base);
+    let peer = state::at(candidate, &["veth", "peer"]).and_then(Value::as_str);
+    let bridge = text(candidate, "controller").filter(|_| kind(candidate) == "ovs-interface");
+    let expelled = || moves(view).iter().any(|(port, to)| port == name(candidate) && to.is_empty());
+    base.is_some_and(|base| goes(changes, base, |kind| !matches!(kind, "ethernet" | "veth")))
+        || peer.is_some_and(|peer| goes(changes, peer, |kind| kind == "veth"))
+        || bridge.is_some_and(|bridge| goes(changes, bridge, |kind| kind == "ovs-bridge") || expelled())
 }
 
-fn lost_bridge(
-    view: &View<'_>,
-    candidate: &Value,
-    removed: &dyn Fn(&str, &dyn Fn(&str) -> bool) -> bool,
-) -> bool {
-    let Some(controller) = text(candidate, "controller") else {
-        return false;
-    };
-    let goes = removed(controller, &|kind| kind == "ovs-bridge");
-    goes || moves(view).iter().any(|(port, to)| port == name(candidate) && to.is_empty())
+fn goes(changes: &[Change], device: &str, of_kind: fn(&str) -> bool) -> bool {
+    changes.iter().filter(|change| change.kind == ChangeKind::Remove).any(|change| match &change.subject {
+        Subject::Interface { name, kind } => name == device && of_kind(kind),
+        _ => false,
+    })
 }
 
 /// All interfaces whose profile or device may change.
@@ -200,9 +184,7 @@ pub(super) fn created(view: &View<'_>, changes: &[Change]) -> BTreeSet<String> {
         let bridged = state::ports(want).filter(|_| kind(want) == "ovs-bridge").unwrap_or_default();
         let peer = state::at(want, &["veth", "peer"]).and_then(Value::as_str);
         let new = bridged.into_iter().chain(peer).map(|device| view.device(device));
-        created.extend(
-            new.filter(|device| interface(view.observed, device, "unknown").is_none()).map(str::to_owned),
-        );
+        created.extend(new.filter(|device| view.now(device, "unknown").is_none()).map(str::to_owned));
     }
     created
 }

@@ -6,7 +6,7 @@ use super::change::subject;
 use super::{Change, ChangeKind, Detail};
 use crate::compare::View;
 use crate::facts::{Facts, ProfileFact};
-use crate::state::{interface, is_up, kind, name};
+use crate::state::{is_up, kind, name};
 
 /// An up interface needs a profile of its own, on disk, that starts by itself and that no other would displace.
 /// Without facts about profiles nothing is demanded.
@@ -17,7 +17,7 @@ pub(super) fn demand(view: &View<'_>, facts: &Facts, changes: &mut Vec<Change>) 
     for declared in view.declared.iter().filter(|declared| is_up(&declared.want)) {
         let want = &declared.want;
         let lasting = kind(want) != "loopback" && !facts.unmanaged.contains(name(want));
-        let exists = interface(view.observed, name(want), kind(want)).is_some();
+        let exists = view.now(name(want), kind(want)).is_some();
         let rewritten = changes.iter().any(|change| change.subject == subject(want));
         let at = declared.path.key("profile");
         let flaws = flaws(want, facts).into_iter().filter(|flaw| flaw.is_rival() || !rewritten);

@@ -84,8 +84,11 @@ mod tests {
             domains: BTreeMap::from([("*".to_string(), domain)]),
         };
         let Value::Dict(dict) = dns.to_bus() else { unreachable!() };
-        let raw: HashMap<String, OwnedValue> =
-            HashMap::<String, Value<'_>>::try_from(dict).unwrap().into_iter().map(|(k, v)| (k, v.try_to_owned().unwrap())).collect();
+        let raw: HashMap<String, OwnedValue> = HashMap::<String, Value<'_>>::try_from(dict)
+            .unwrap()
+            .into_iter()
+            .map(|(k, v)| (k, v.try_to_owned().unwrap()))
+            .collect();
         assert_eq!(GlobalDns::from_bus(&raw), dns);
     }
 }

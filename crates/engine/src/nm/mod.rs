@@ -127,7 +127,9 @@ impl Nm {
 
     pub async fn commit(&self, checkpoint: &str) -> Result<()> {
         let path = object(checkpoint)?;
-        bounded(self.root.checkpoint_destroy(&path)).await.map_err(|e| Error::call("committing the checkpoint", e))
+        bounded(self.root.checkpoint_destroy(&path))
+            .await
+            .map_err(|e| Error::call("committing the checkpoint", e))
     }
 
     /// Goes back; returns the devices that NetworkManager could not bring back, with its reason.
@@ -189,7 +191,9 @@ impl Nm {
     pub async fn delete_profile(&self, uuid: &str) -> Result<()> {
         let Ok(path) = bounded(self.settings.get_connection_by_uuid(uuid)).await else { return Ok(()) };
         let profile = self.connection(path).await?;
-        bounded(profile.delete()).await.map_err(|e| Error::call("deleting a profile that the change had made", e))
+        bounded(profile.delete())
+            .await
+            .map_err(|e| Error::call("deleting a profile that the change had made", e))
     }
 
     pub async fn activate(&self, uuid: &str, device: Option<&str>) -> Result<()> {
@@ -236,7 +240,9 @@ impl Nm {
 
     pub async fn delete_device(&self, path: &str) -> Result<()> {
         let device = self.device(path).await?;
-        bounded(device.delete()).await.map_err(|e| Error::call("deleting a device that the change had made", e))
+        bounded(device.delete())
+            .await
+            .map_err(|e| Error::call("deleting a device that the change had made", e))
     }
 
     async fn connection(&self, path: OwnedObjectPath) -> Result<proxy::ConnectionProxy<'_>> {

@@ -30,10 +30,17 @@ pub struct Device {
 
 impl Device {
     const UNMANAGED: u32 = 10;
+    const UNAVAILABLE: u32 = 20;
+    const DISCONNECTED: u32 = 30;
     const ACTIVATED: u32 = 100;
 
     pub fn unmanaged(&self) -> bool {
         !self.managed || self.state == Self::UNMANAGED
+    }
+
+    /// Managed, and without an active profile.
+    pub fn down(&self) -> bool {
+        matches!(self.state, Self::UNAVAILABLE | Self::DISCONNECTED)
     }
 
     pub fn activated(&self) -> bool {
@@ -86,7 +93,10 @@ pub(super) async fn read(bus: &zbus::Connection) -> Result<NmView> {
         "GetManagedObjects",
         &(),
     );
-    let reply = tokio::time::timeout(super::CALL, call).await.map_err(|e| failed(&e))?.map_err(|e| failed(&super::short(&e)))?;
+    let reply = tokio::time::timeout(super::CALL, call)
+        .await
+        .map_err(|e| failed(&e))?
+        .map_err(|e| failed(&super::short(&e)))?;
     let objects: Objects = reply.body().deserialize().map_err(|e| failed(&e))?;
     Ok(decode(&objects))
 }

@@ -37,9 +37,10 @@ fn doubles(view: &NmView) -> Vec<(String, String)> {
         .collect()
 }
 
-fn overlay(state: &mut Value, name: &str, methods: &IpMethods) {
+/// An OVS bridge shares its name with its port, and has no addresses of its own.
+pub(super) fn overlay(state: &mut Value, name: &str, methods: &IpMethods) {
     let interfaces = state["interfaces"].as_array_mut().into_iter().flatten();
-    for interface in interfaces.filter(|i| i["name"] == name && i["type"] == "ovs-interface") {
+    for interface in interfaces.filter(|i| i["name"] == name && i["type"] != "ovs-bridge") {
         if let Some(fields) = ipv4(&methods.v4) {
             merge(&mut interface["ipv4"], &fields);
         }
@@ -89,7 +90,10 @@ mod tests {
               "ipv4": { "enabled": false, "dhcp": false, "address": [{ "ip": "10.9.0.2" }] } } ] });
         overlay(&mut state, "br-ex", &IpMethods { v4: "auto".into(), v6: "disabled".into() });
         assert_eq!(state["interfaces"][0]["ipv4"], json!({ "enabled": false }));
-        assert_eq!(state["interfaces"][1]["ipv4"], json!({ "enabled": true, "dhcp": true, "address": [{ "ip": "10.9.0.2" }] }));
+        assert_eq!(
+            state["interfaces"][1]["ipv4"],
+            json!({ "enabled": true, "dhcp": true, "address": [{ "ip": "10.9.0.2" }] })
+        );
         assert_eq!(state["interfaces"][1]["ipv6"]["enabled"], false);
     }
 }

@@ -1,6 +1,7 @@
 //! What this host looks like: the state in nmstate's words, and the facts that plan needs beside it.
 
 mod methods;
+pub mod quick;
 
 use linesman_core::facts::{Facts, ProfileFact};
 use nmstate::NetworkState;
@@ -40,7 +41,10 @@ async fn retrieve_with(configure: impl FnOnce(&mut NetworkState) + Send + 'stati
         state.retrieve().map_err(|e| e.to_string())?;
         serde_json::to_value(&state).map_err(|e| e.to_string())
     };
-    tokio::task::spawn_blocking(read).await.map_err(|e| Error::Observe(e.to_string()))?.map_err(Error::Observe)
+    tokio::task::spawn_blocking(read)
+        .await
+        .map_err(|e| Error::Observe(e.to_string()))?
+        .map_err(Error::Observe)
 }
 
 /// What the plan must know about profiles and daemons.

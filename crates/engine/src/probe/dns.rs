@@ -33,8 +33,18 @@ pub(super) async fn check(name: Option<&str>, servers: Option<&[IpAddr]>, deadli
         return Err(Trouble::NotApplicable("no DNS server is configured".to_owned()));
     }
     let questions = questions(name, &conf.search).map_err(Trouble::Failed)?;
-    let attempts = servers.into_iter().map(|server| is_alive(server, &questions, deadline));
-    first_success(attempts).await.map_err(Trouble::Failed)
+    let attempts = servers.into_iter().map(|server| alive(server, &questions, deadline));
+    match first_success(attempts).await.map_err(Trouble::Failed)? {
+        Alive::Answers => Ok(None),
+        // Nobody asked for the root in earnest: what matters is that somebody is there.
+        Alive::Refuses(why) if name.is_none() => Ok(Some(why)),
+        Alive::Refuses(why) => Err(Trouble::Failed(why)),
+    }
+}
+
+enum Alive {
+    Answers,
+    Refuses(String),
 }
 
 /// Without a name the root is asked for. A server that only knows its own zones refuses that, and is asked for the
@@ -59,23 +69,15 @@ pub(super) fn parse_name(name: &str) -> Result<Name, String> {
     Ok(parsed)
 }
 
-async fn is_alive(
-    server: SocketAddr,
-    questions: &[Query],
-    deadline: Instant,
-) -> Result<Option<String>, String> {
-    let mut refused = String::new();
+async fn alive(server: SocketAddr, questions: &[Query], deadline: Instant) -> Result<Alive, String> {
     for question in questions {
-        let answer = ask(server, question, deadline).await?;
-        match answer.metadata.response_code {
-            ResponseCode::NoError | ResponseCode::NXDomain => return Ok(None),
-            code => refused = format!("{} answers {code}", server.ip()),
-        }
-        if answer.metadata.response_code != ResponseCode::Refused {
-            break;
+        match ask(server, question, deadline).await?.metadata.response_code {
+            ResponseCode::NoError | ResponseCode::NXDomain => return Ok(Alive::Answers),
+            ResponseCode::Refused => {}
+            code => return Err(format!("{} answers {code}", server.ip())),
         }
     }
-    Err(refused)
+    Ok(Alive::Refuses(format!("{} is there but refuses to answer", server.ip())))
 }
 
 /// One question to one server; its answer, whatever it says.

@@ -79,7 +79,9 @@ fn weigh(before: Option<&Outcome>, after: Option<&Outcome>) -> Standing {
     use Outcome::{Failed, NotApplicable, Passed};
     match (before, after) {
         // It may take a wrong address to be heard at layer 2 only.
-        (Some(Passed { note: None, .. }), Some(Passed { note: Some(note), .. })) => Standing::Broke { why: note.clone() },
+        (Some(Passed { note: None, .. }), Some(Passed { note: Some(note), .. })) => {
+            Standing::Broke { why: note.clone() }
+        }
         (None | Some(Passed { .. }), Some(Passed { .. })) => Standing::Holds,
         (_, Some(Passed { .. })) => Standing::Gained,
         (None | Some(Passed { .. }), Some(Failed { why })) => Standing::Broke { why: why.clone() },

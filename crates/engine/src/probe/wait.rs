@@ -74,9 +74,12 @@ pub async fn wait_until_pass(
         loop {
             wake().await;
             board.changes.send_replace(());
+            // One that never has to wait must not keep the probes from running.
+            tokio::task::yield_now().await;
         }
     };
-    let wishes = probes.iter().flat_map(Probe::expand).map(|probe| board.wish(Due::to(&probe, before), probe));
+    let wishes =
+        probes.iter().flat_map(Probe::expand).map(|probe| board.wish(Due::to(&probe, before), probe));
     let fulfil = fulfil(&board, wishes.collect());
     tokio::select! {
         () = listen => {}

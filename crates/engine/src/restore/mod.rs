@@ -9,11 +9,11 @@ use std::time::Duration;
 use linesman_core::compare::{Difference, differences};
 use linesman_core::plan::Plan;
 
+use crate::netlink::Netlink;
 use crate::nm::{Nm, NmView};
 use crate::snapshot::{Hostname, Snapshot};
-use crate::verify::{self, Verdict};
+use crate::verify::{self, Look, Verdict};
 use crate::watch::Watch;
-use crate::netlink::Netlink;
 use crate::{Result, failpoint, keyfile, observe, ovs};
 
 /// How long a NetworkManager that died is waited for.
@@ -64,12 +64,12 @@ pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>)
     snapshot.hostname.restore(&nm).await;
     let goal = target::target(snapshot, plan);
     let judge = |now: &serde_json::Value| differences(&goal, now);
-    let mut verdict = verify::settle(&nm, &watch, FIRST_LOOK, judge).await;
+    let mut verdict = verify::settle(&nm, &watch, FIRST_LOOK, Look::Whole, judge).await;
     if let Verdict::Differs(differing) = &verdict {
         let interfaces = interfaces_of(differing, plan);
         reactivate(&nm, snapshot, &interfaces).await;
         remove_created(&nm, snapshot, plan).await;
-        verdict = verify::settle(&nm, &watch, LAST_LOOK, judge).await;
+        verdict = verify::settle(&nm, &watch, LAST_LOOK, Look::Whole, judge).await;
     }
     match verdict {
         Verdict::Holds => {}
@@ -138,7 +138,9 @@ async fn remove_created(nm: &Nm, snapshot: &Snapshot, plan: &Plan) {
         interfaces.is_some_and(|list| list.iter().any(|i| i["name"] == name))
     };
     let Ok(NmView { devices, .. }) = nm.view().await else { return };
-    for device in devices.iter().filter(|d| d.real && plan.created.contains(&d.interface) && !existed(&d.interface)) {
+    for device in
+        devices.iter().filter(|d| d.real && plan.created.contains(&d.interface) && !existed(&d.interface))
+    {
         nm.delete_device(&device.path).await.ok();
     }
     let Ok(netlink) = Netlink::open() else { return };
@@ -192,7 +194,11 @@ fn interfaces_of(differing: &[Difference], plan: &Plan) -> BTreeSet<String> {
     if text.iter().any(|t| !t.starts_with("interfaces[")) {
         return plan.touched.clone();
     }
-    plan.touched.iter().filter(|n| text.iter().any(|t| t.starts_with(&format!("interfaces[{n}]")))).cloned().collect()
+    plan.touched
+        .iter()
+        .filter(|n| text.iter().any(|t| t.starts_with(&format!("interfaces[{n}]"))))
+        .cloned()
+        .collect()
 }
 
 impl Hostname {

@@ -14,11 +14,8 @@ pub struct Repair {
 /// Profiles of interfaces that the change did not touch are somebody else's business.
 pub fn repair(before: &[ProfileFile], now: &[ProfileFile], touched: &BTreeSet<String>) -> Repair {
     let ours = |p: &ProfileFile| p.interface().is_none_or(|i| touched.contains(i));
-    let write = before
-        .iter()
-        .filter(|p| ours(p) && !now.iter().any(|n| n.same_profile(p)))
-        .cloned()
-        .collect();
+    let write =
+        before.iter().filter(|p| ours(p) && !now.iter().any(|n| n.same_profile(p))).cloned().collect();
     let remove = now
         .iter()
         .filter(|n| ours(n) && n.interface().is_some() && !before.iter().any(|p| p.path == n.path))
@@ -58,7 +55,9 @@ mod tests {
         ProfileFile {
             path: format!("{}/{interface}-{uuid}.nmconnection", crate::keyfile::ON_DISK).into(),
             mode: 0o600,
-            content: format!("[connection]\nuuid={uuid}\ninterface-name={interface}\n[ipv4]\nmethod={method}\n"),
+            content: format!(
+                "[connection]\nuuid={uuid}\ninterface-name={interface}\n[ipv4]\nmethod={method}\n"
+            ),
         }
     }
 
@@ -66,7 +65,11 @@ mod tests {
     fn brings_back_what_changed_and_removes_what_is_new() {
         let touched = BTreeSet::from(["eth0".to_string(), "br-ex".into()]);
         let before = [profile("eth0", "1", "manual"), profile("eth1", "2", "auto")];
-        let now = [profile("eth0", "1", "disabled"), profile("eth1", "2", "manual"), profile("br-ex", "3", "manual")];
+        let now = [
+            profile("eth0", "1", "disabled"),
+            profile("eth1", "2", "manual"),
+            profile("br-ex", "3", "manual"),
+        ];
         let repair = repair(&before, &now, &touched);
         assert_eq!(repair.write, [profile("eth0", "1", "manual")]);
         assert_eq!(repair.remove, [profile("br-ex", "3", "manual")]);

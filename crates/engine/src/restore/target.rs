@@ -16,7 +16,8 @@ pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
         .map(|i| comparable(i, &snapshot.foreign))
         .collect();
     let existed = |n: &str| list(&snapshot.state, "/interfaces").iter().any(|i| name(i) == Some(n));
-    interfaces.extend(plan.created.iter().filter(|n| !existed(n)).map(|n| json!({ "name": n, "state": "absent" })));
+    interfaces
+        .extend(plan.created.iter().filter(|n| !existed(n)).map(|n| json!({ "name": n, "state": "absent" })));
     state.insert("interfaces".into(), interfaces.into());
     let routes: Vec<Value> = list(&snapshot.state, "/routes/config")
         .iter()
@@ -54,7 +55,9 @@ fn comparable(interface: &Value, foreign: &[AddressFact]) -> Value {
         })
     };
     for family in ["ipv4", "ipv6"] {
-        if let Some(addresses) = map.get_mut(family).and_then(|f| f.get_mut("address")).and_then(Value::as_array_mut) {
+        if let Some(addresses) =
+            map.get_mut(family).and_then(|f| f.get_mut("address")).and_then(Value::as_array_mut)
+        {
             addresses.retain(|a| !of_others(a) && a.get("valid-life-time").is_none());
         }
     }

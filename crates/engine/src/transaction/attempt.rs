@@ -10,10 +10,10 @@ use crate::nm::Nm;
 use crate::probe::{self, Probe, Report};
 use crate::snapshot::Snapshot;
 use crate::switch::{State, Switch};
-use crate::verify::{self, Verdict};
+use crate::verify::{self, Look, Verdict};
 use crate::watch::Watch;
 use crate::worker::{self, Worker};
-use crate::failpoint;
+use crate::{desired, failpoint};
 
 pub struct Context<'a> {
     pub request: &'a Request,
@@ -43,8 +43,9 @@ pub async fn run(
     let nm = &loaded.nm;
     let watch = Watch::start(Some(nm)).await;
     let known = nm.checkpoints().await.map_err(|e| Setback::new("checkpoint", e.to_string()))?;
-    let mut switch =
-        Switch::arm(nm, known, settings.dead_man).await.map_err(|e| Setback::new("checkpoint", e.to_string()))?;
+    let mut switch = Switch::arm(nm, known, settings.dead_man)
+        .await
+        .map_err(|e| Setback::new("checkpoint", e.to_string()))?;
 
     // From here on recovery assumes that anything may have been touched.
     record.phase = Phase::Applying;
@@ -78,7 +79,9 @@ pub async fn run(
         say(Step::Verifying);
         if request.verify {
             holds(nm, settings.settle, &watch, record, snapshot).await?;
-            persist::check(nm, &record.desired, request.manner).await.map_err(|e| Setback::new("persist", e))?;
+            persist::check(nm, &record.desired, request.manner)
+                .await
+                .map_err(|e| Setback::new("persist", e))?;
             // What took the addresses over may not have had them at the first try.
             done.notes = carry::carry(snapshot, &record.plan, &record.desired).await;
         }
@@ -116,7 +119,9 @@ pub async fn run(
 /// nmstate's part, in its own process, bounded. An abandoned worker is killed and reaped.
 async fn work(context: &Context<'_>, record: &Record) -> Result<worker::Report, Setback> {
     let request = context.request;
-    let mut worker = Worker::start(&record.desired, context.settings.dead_man, request.manner)
+    let whole = linesman_core::plan::applicable(&record.desired, &context.snapshot.state);
+    let wanted = desired::changed_only(&whole, &record.plan);
+    let mut worker = Worker::start(&wanted, context.settings.dead_man, request.manner)
         .await
         .map_err(|e| Setback::new("apply", e.to_string()))?;
     match tokio::time::timeout(request.limit, worker.report()).await {
@@ -128,9 +133,16 @@ async fn work(context: &Context<'_>, record: &Record) -> Result<worker::Report, 
     }
 }
 
-async fn holds(nm: &Nm, settle: Duration, watch: &Watch, record: &Record, snapshot: &Snapshot) -> Result<(), Setback> {
-    let judge = |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
-    match verify::settle(nm, watch, settle, judge).await {
+async fn holds(
+    nm: &Nm,
+    settle: Duration,
+    watch: &Watch,
+    record: &Record,
+    snapshot: &Snapshot,
+) -> Result<(), Setback> {
+    let judge =
+        |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
+    match verify::settle(nm, watch, settle, Look::Declared(&record.desired), judge).await {
         Verdict::Holds => Ok(()),
         Verdict::Blind(why) => Err(Setback::new("verify", why)),
         Verdict::Differs(differences) => {

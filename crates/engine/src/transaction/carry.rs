@@ -7,8 +7,8 @@ use linesman_core::plan::Plan;
 use serde_json::Value;
 
 use crate::netlink::{self, AddressFact, LinkFact, Netlink};
-use crate::ovsdb::{Column, KeyPath, Table};
 use crate::ovs;
+use crate::ovsdb::{Column, KeyPath, Table};
 use crate::snapshot::Snapshot;
 
 /// Returns what could not be carried, for the outcome's notes.
@@ -28,7 +28,11 @@ pub async fn carry(snapshot: &Snapshot, plan: &Plan, desired: &Value) -> Vec<Str
     notes
 }
 
-async fn carry_addresses(snapshot: &Snapshot, desired: &Value, notes: &mut Vec<String>) -> netlink::Result<()> {
+async fn carry_addresses(
+    snapshot: &Snapshot,
+    desired: &Value,
+    notes: &mut Vec<String>,
+) -> netlink::Result<()> {
     let netlink = Netlink::open()?;
     let (links, addresses) = (netlink.links().await?, netlink.addresses().await?);
     for (address, place) in places(snapshot, desired, &links, &addresses) {
@@ -39,7 +43,10 @@ async fn carry_addresses(snapshot: &Snapshot, desired: &Value, notes: &mut Vec<S
                     notes.push(format!("foreign address {} on {interface}: {e}", address.ip));
                 }
             }
-            None => notes.push(format!("foreign address {} of {} has no place any more", address.ip, address.interface)),
+            None => notes.push(format!(
+                "foreign address {} of {} has no place any more",
+                address.ip, address.interface
+            )),
         }
     }
     Ok(())
@@ -60,7 +67,9 @@ fn places(
     let place = |f: &AddressFact| {
         let home = links.iter().find(|l| l.name == f.interface);
         match home {
-            Some(link) if link.controller.is_none() && !is_ovs_port(desired, &f.interface) => Some(f.interface.clone()),
+            Some(link) if link.controller.is_none() && !is_ovs_port(desired, &f.interface) => {
+                Some(f.interface.clone())
+            }
             _ => successor(snapshot, addresses, &f.interface),
         }
     };
@@ -94,10 +103,12 @@ fn forbids_extra(desired: &Value, name: &str, ip: IpAddr) -> bool {
 
 /// A port of a userspace bridge has no controller in the kernel's eyes.
 fn is_ovs_port(desired: &Value, name: &str) -> bool {
-    desired["interfaces"].as_array().into_iter().flatten().filter(|i| i["type"] == "ovs-bridge").any(|bridge| {
-        let ports = bridge.pointer("/bridge/port").and_then(Value::as_array);
-        ports.into_iter().flatten().any(|p| p["name"] == name)
-    })
+    desired["interfaces"].as_array().into_iter().flatten().filter(|i| i["type"] == "ovs-bridge").any(
+        |bridge| {
+            let ports = bridge.pointer("/bridge/port").and_then(Value::as_array);
+            ports.into_iter().flatten().any(|p| p["name"] == name)
+        },
+    )
 }
 
 /// Keys that the document itself sets or removes are not foreign.

@@ -80,7 +80,9 @@ pub async fn rollback(settings: &Settings, checkpoint: Option<&str>) -> Result<O
 async fn end(settings: &Settings, checkpoint: Option<&str>, decision: Decision) -> Result<Outcome> {
     let journal = Journal::new(&settings.state_dir);
     let ours = journal.unfinished().into_iter().rev().find(|r| match &r.phase {
-        Phase::Pending { checkpoint: held, .. } => checkpoint.is_none_or(|asked| asked == held || asked == r.id),
+        Phase::Pending { checkpoint: held, .. } => {
+            checkpoint.is_none_or(|asked| asked == held || asked == r.id)
+        }
         _ => false,
     });
     let Some(record) = ours else { return end_foreign(checkpoint, decision).await };
@@ -126,7 +128,8 @@ async fn end_foreign(checkpoint: Option<&str>, decision: Decision) -> Result<Out
         }
         Decision::Rollback => {
             let failed = nm.rollback(&path).await?;
-            let remaining: Vec<String> = failed.into_iter().map(|(device, why)| format!("{device}: {why}")).collect();
+            let remaining: Vec<String> =
+                failed.into_iter().map(|(device, why)| format!("{device}: {why}")).collect();
             let verdict = if remaining.is_empty() { Verdict::RolledBack } else { Verdict::Incomplete };
             Ok(Outcome { checkpoint: Some(path), remaining, ..Outcome::new(verdict) })
         }

@@ -54,7 +54,7 @@ pub async fn preconditions(loaded: &Loaded, desired: &Value) -> Result<()> {
 /// `ovs-db` alone is written to the database directly and needs no plugin.
 fn wants_ovs(desired: &Value) -> bool {
     let interfaces = desired["interfaces"].as_array().map_or(&[][..], Vec::as_slice);
-    interfaces.iter().any(|i| {
-        matches!(i["type"].as_str(), Some("ovs-bridge" | "ovs-interface")) && i["state"] != "absent"
-    })
+    interfaces
+        .iter()
+        .any(|i| matches!(i["type"].as_str(), Some("ovs-bridge" | "ovs-interface")) && i["state"] != "absent")
 }

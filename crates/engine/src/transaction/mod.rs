@@ -52,7 +52,9 @@ pub struct Request {
 pub enum Ending {
     Commit,
     /// Goes back unless somebody confirms in time.
-    Confirm { within: Duration },
+    Confirm {
+        within: Duration,
+    },
 }
 
 /// Where the transaction keeps its things, and how nervous it is.
@@ -87,8 +89,13 @@ pub enum Step {
     Verifying,
     Probing,
     /// Applied; waits for a confirmation.
-    Unconfirmed { checkpoint: String, within: Duration },
-    RollingBack { reason: String },
+    Unconfirmed {
+        checkpoint: String,
+        within: Duration,
+    },
+    RollingBack {
+        reason: String,
+    },
     Done,
 }
 
@@ -148,7 +155,14 @@ pub async fn apply(
     say(Step::Snapshot);
     failpoint::reach("snapshot-taken").await;
 
-    let context = attempt::Context { request, settings, loaded: &loaded, snapshot: &snapshot, before: &before, probes: &probes };
+    let context = attempt::Context {
+        request,
+        settings,
+        loaded: &loaded,
+        snapshot: &snapshot,
+        before: &before,
+        probes: &probes,
+    };
     let attempted = attempt::run(&context, &journal, &mut record, stop, say).await;
     match attempted {
         Ok(done) => {
@@ -181,7 +195,8 @@ pub async fn plan(request: &Request) -> Result<(Plan, Loaded), Refusal> {
 
 fn decide_plan(request: &Request, loaded: &Loaded) -> Result<(Value, Plan), Refusal> {
     let desired = desired::resolve(&request.state, request.capture.as_ref(), &loaded.observed)?;
-    let plan = linesman_core::plan::plan(&desired, &loaded.observed, &loaded.facts).map_err(Refusal::Document)?;
+    let plan =
+        linesman_core::plan::plan(&desired, &loaded.observed, &loaded.facts).map_err(Refusal::Document)?;
     if !plan.is_empty() {
         desired::refuse_early(&desired, &loaded.observed)?;
     }

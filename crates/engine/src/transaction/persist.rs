@@ -38,11 +38,17 @@ fn problem_of(name: &str, profiles: &[ProfileFact]) -> Option<String> {
     let mine: Vec<&ProfileFact> = profiles.iter().filter(|p| p.active_on.as_deref() == Some(name)).collect();
     for profile in &mine {
         if !profile.on_disk {
-            return Some(format!("profile `{}` of {name} is only in memory and would be gone after a reboot", profile.id));
+            return Some(format!(
+                "profile `{}` of {name} is only in memory and would be gone after a reboot",
+                profile.id
+            ));
         }
         // Ports follow their controller, whatever they say themselves.
         if !profile.autoconnect {
-            return Some(format!("profile `{}` of {name} would not connect by itself after a reboot", profile.id));
+            return Some(format!(
+                "profile `{}` of {name} would not connect by itself after a reboot",
+                profile.id
+            ));
         }
     }
     let rival = profiles.iter().find(|p| {
@@ -52,7 +58,10 @@ fn problem_of(name: &str, profiles: &[ProfileFact]) -> Option<String> {
             && p.interface.as_deref() == Some(name)
             && mine.iter().any(|m| m.kind == p.kind)
     })?;
-    Some(format!("profile `{}` ({}) would compete for {name} after a reboot; delete it", rival.id, rival.uuid))
+    Some(format!(
+        "profile `{}` ({}) would compete for {name} after a reboot; delete it",
+        rival.id, rival.uuid
+    ))
 }
 
 /// NetworkManager renames its files into place but does not sync them.
@@ -95,7 +104,10 @@ mod tests {
         assert!(problem_of("br0", &[in_memory]).is_some_and(|p| p.contains("memory")));
         let manual = ProfileFact { autoconnect: false, ..profile("1", true) };
         assert!(problem_of("br0", &[manual]).is_some_and(|p| p.contains("by itself")));
-        assert!(problem_of("br0", &[profile("1", true), profile("2", false)]).is_some_and(|p| p.contains("compete")));
+        assert!(
+            problem_of("br0", &[profile("1", true), profile("2", false)])
+                .is_some_and(|p| p.contains("compete"))
+        );
         let other_kind = ProfileFact { kind: "ovs-port".into(), ..profile("2", false) };
         assert_eq!(problem_of("br0", &[profile("1", true), other_kind]), None);
     }

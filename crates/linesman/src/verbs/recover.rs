@@ -36,7 +36,9 @@ async fn finish(args: RecoverArgs, settings: &Settings) -> Result<Exit, Error> {
     for record in journal.unfinished() {
         let (id, source) = (record.id.clone(), record.source.clone());
         match recover::finish(&journal, record).await? {
-            None => output::line(format!("{id} {source}: waits for `linesman commit` or `linesman rollback`")),
+            None => {
+                output::line(format!("{id} {source}: waits for `linesman commit` or `linesman rollback`"))
+            }
             Some(outcome) => {
                 output::line(format!("{id} {source}:"));
                 super::apply::report::outcome(&outcome);

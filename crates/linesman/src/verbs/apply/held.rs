@@ -10,8 +10,11 @@ use std::time::Duration;
 
 use linesman_core::document::Document;
 use linesman_engine::outcome::{Outcome, Verdict};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::Format;
 use crate::exit::Exit;
@@ -42,6 +45,9 @@ async fn relay(document: &Document, file: &Path) -> std::io::Result<Exit> {
     if let Some(mut stdin) = child.stdin.take() {
         stdin.write_all(document.text.as_bytes()).await?;
     }
+    if let Some(holder) = child.id().and_then(|id| i32::try_from(id).ok()) {
+        tokio::task::spawn_local(pass_on(Pid::from_raw(holder)));
+    }
     if let Some(stdout) = child.stdout.take() {
         let mut lines = BufReader::new(stdout).lines();
         while let Some(line) = lines.next_line().await? {
@@ -63,6 +69,22 @@ async fn relay(document: &Document, file: &Path) -> std::io::Result<Exit> {
     })
 }
 
+/// The holder is in a session of its own: what is meant for the change reaches only its front.
+async fn pass_on(holder: Pid) {
+    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+    else {
+        return;
+    };
+    loop {
+        tokio::select! {
+            _ = interrupt.recv() => kill(holder, Signal::SIGINT).ok(),
+            _ = terminate.recv() => kill(holder, Signal::SIGTERM).ok(),
+            _ = hangup.recv() => None,
+        };
+    }
+}
+
 /// The holder's side: what its front still waits for.
 #[derive(Debug)]
 pub struct Front {
@@ -80,7 +102,10 @@ impl Front {
         match self.format {
             Format::Text => {
                 output::line(format!("Checkpoint: {checkpoint}"));
-                output::line(format!("goes back in {} s unless `linesman commit` keeps it", within.as_secs()));
+                output::line(format!(
+                    "goes back in {} s unless `linesman commit` keeps it",
+                    within.as_secs()
+                ));
             }
             other => output::data(
                 other,

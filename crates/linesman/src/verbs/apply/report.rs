@@ -10,7 +10,10 @@ pub fn outcome(outcome: &Outcome) {
     match outcome.verdict {
         Verdict::Unchanged => output::line("nothing to do: the state holds already"),
         Verdict::Committed if outcome.milliseconds > 0 => {
-            output::line(format!("committed: verified and probed, {} from checkpoint to commit", seconds(outcome.milliseconds)));
+            output::line(format!(
+                "committed: verified and probed, {} from checkpoint to commit",
+                seconds(outcome.milliseconds)
+            ));
         }
         Verdict::Committed => output::line("committed"),
         Verdict::Pending => output::line("applied, not confirmed yet"),
@@ -42,9 +45,10 @@ fn probe_lines(outcome: &Outcome) {
             output::line(format!("  probes: {}", probes(&outcome.probes.after)));
         }
     } else {
-        for (when, reports) in
-            [("after the change", &outcome.probes.after), ("after going back", &outcome.probes.after_rollback)]
-        {
+        for (when, reports) in [
+            ("after the change", &outcome.probes.after),
+            ("after going back", &outcome.probes.after_rollback),
+        ] {
             if !reports.is_empty() {
                 output::line(format!("  probes {when}: {}", probes(reports)));
             }

@@ -1,0 +1,106 @@
+//! Addresses that cannot be where they are declared.
+
+use std::net::IpAddr;
+
+use serde_json::Value;
+
+use super::codes;
+use crate::compare::{Declared, View};
+use crate::diagnostic::Diagnostic;
+use crate::state::{self, is_absent, is_up, kind, list, name, text};
+
+/// Declared addresses that another interface has and keeps, and addresses on a port.
+pub(super) fn addresses(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic> {
+    let mut refusals = Vec::new();
+    for family in ["ipv4", "ipv6"] {
+        if state::at(want, &[family, "enabled"]) != Some(&Value::Bool(true)) {
+            continue;
+        }
+        if let Some(controller) = keeps_controller(view, want) {
+            let message =
+                format!("{} is a port of {controller} and cannot have {family} switched on", name(want));
+            refusals
+                .push(Diagnostic::new(codes::PORT_WITH_ADDRESS, message).at(path.key(family).key("enabled")));
+        }
+        for (index, (ip, prefix)) in list(want, &[family, "address"])
+            .iter()
+            .map(state::address)
+            .enumerate()
+            .filter_map(|(i, a)| Some((i, a?)))
+        {
+            if let Some(holder) = other_holder(view, want, family, ip) {
+                let message = format!("{ip}/{prefix} of {} is on {holder}, where it would stay", name(want));
+                let at = path.key(family).key("address").index(index);
+                let hint = format!("take it away from {holder} in the same document");
+                refusals.push(Diagnostic::new(codes::ADDRESS_TAKEN, message).at(at).hint(hint));
+            }
+        }
+    }
+    refusals
+}
+
+/// The bridge or bond an interface is left in by the document.
+fn keeps_controller(view: &View<'_>, want: &Value) -> Option<String> {
+    let controller = ends_in(view, want)?;
+    let found = || view.now(&controller, "unknown").map(kind);
+    let declared =
+        view.declared.iter().map(|declared| &declared.want).find(|other| name(other) == controller).map(kind);
+    let carries_addresses = kind(want) == "ovs-interface" || declared.or_else(found) == Some("vrf");
+    (!carries_addresses).then_some(controller)
+}
+
+fn ends_in(view: &View<'_>, want: &Value) -> Option<String> {
+    if let Some(controller) = text(want, "controller") {
+        return Some(controller.to_owned()).filter(|controller| !controller.is_empty());
+    }
+    if let Some(controller) = view.claimed_by(name(want)) {
+        return Some(name(controller).to_owned());
+    }
+    let now = text(super::observed(view, want)?, "controller").filter(|controller| !controller.is_empty())?;
+    let released = view.declared_as(now).any(|want| !is_up(want) || state::ports(want).is_some());
+    (!released).then(|| now.to_owned())
+}
+
+fn other_holder<'v>(view: &'v View<'_>, want: &Value, family: &str, ip: IpAddr) -> Option<&'v str> {
+    if matches!(ip, IpAddr::V6(ip) if ip.segments()[0] & 0xffc0 == 0xfe80) {
+        return None;
+    }
+    let may_share = |interface: &Value| {
+        matches!(kind(interface), "loopback" | "dummy")
+            || text(interface, "controller").is_some_and(|c| is_vrf(view, c))
+    };
+    let others = view.holders(ip).iter().filter(|other| name(other) != name(want));
+    let mut holders = others.filter(|other| !may_share(other) && !may_share(want));
+    holders.find(|other| keeps(view, other, family, ip)).map(|other| name(other))
+}
+
+fn is_vrf(view: &View<'_>, controller: &str) -> bool {
+    let declared = view.declares(controller).map(kind);
+    declared.or_else(|| view.now(controller, "vrf").map(kind)) == Some("vrf")
+}
+
+fn keeps(view: &View<'_>, holder: &Value, family: &str, ip: IpAddr) -> bool {
+    if view.claimed_by(name(holder)).is_some_and(|controller| kind(controller) != "vrf") {
+        return false;
+    }
+    let Some(declared) = view.declares(name(holder)) else {
+        return !loses_ground(view, holder);
+    };
+    let off = state::at(declared, &[family, "enabled"]) == Some(&Value::Bool(false));
+    let listed = state::at(declared, &[family, "address"]).and_then(Value::as_array);
+    let dropped =
+        listed.is_some_and(|list| !list.iter().filter_map(state::address).any(|(listed, _)| listed == ip));
+    is_up(declared) && !off && !dropped
+}
+
+/// The OVS bridge or the base that an undeclared interface lives on is taken away.
+fn loses_ground(view: &View<'_>, holder: &Value) -> bool {
+    let going = |device: &str, of_kind: fn(&str) -> bool| {
+        let wants = view.declared.iter().map(|declared| &declared.want);
+        wants.filter(|want| name(want) == device && of_kind(kind(want))).any(is_absent)
+    };
+    let bridge = text(holder, "controller").filter(|_| kind(holder) == "ovs-interface");
+    bridge.is_some_and(|bridge| going(bridge, |kind| kind == "ovs-bridge"))
+        || state::base(holder)
+            .is_some_and(|(_, base)| going(base, |kind| !matches!(kind, "ethernet" | "veth")))
+}

@@ -1,0 +1,103 @@
+//! The lab of `cargo xtask lab`: it stays up without a test around it, owned by a keeper process of its own.
+//! There may be several, under the names that `LINESMAN_LAB` gives them.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use crate::error::{Error, Result};
+use crate::exec::Exec;
+use crate::lab::Lab;
+use crate::layer::create;
+use crate::node::Node;
+use crate::run::{self, Description};
+use crate::{lock, places};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn name() -> String {
+    std::env::var("LINESMAN_LAB").unwrap_or_else(|_| "by-hand".into())
+}
+
+/// What the keeper is asked for.
+#[derive(Debug, Clone)]
+pub struct Wish {
+    pub nodes: u8,
+    pub systemd: bool,
+    pub binary: Option<PathBuf>,
+}
+
+/// Where the keeper's complaints go.
+pub fn log() -> PathBuf {
+    places::cache().join(format!("{}.log", name()))
+}
+
+fn lock_file() -> PathBuf {
+    places::cache().join(format!("{}.lock", name()))
+}
+
+/// The lab that is up, if one is.
+pub fn find() -> Result<Option<Description>> {
+    let name = name();
+    Ok(run::running()?.into_iter().find(|lab| lab.name == name))
+}
+
+/// The keeper's whole life: starts the lab, calls `ready`, and holds it until it is killed. No handler is needed for
+/// that: what a lab consists of ends with its owner, and `end` sweeps the rest.
+pub fn keep(wish: &Wish, mut tell: impl FnMut(&str), ready: impl FnOnce()) -> Result<()> {
+    // A session of its own: closing the terminal it was started from must not end it. Refused if it leads one already.
+    let _ = nix::unistd::setsid();
+    create(&places::cache())?;
+    let _only_one = lock::try_take(&lock_file())?
+        .ok_or_else(|| Error::refused("a lab is already up or on its way: `cargo xtask lab down` ends it"))?;
+    let lab = Lab::start(&name())?;
+    tell("the hub is up: gateway, DHCP, router advertisements and DNS at 10.9.N.1 and fd09:0:0:N::1");
+    let _nodes = start_nodes(&lab, wish)?;
+    ready();
+    loop {
+        std::thread::park();
+    }
+}
+
+fn start_nodes(lab: &Lab, wish: &Wish) -> Result<Vec<Node>> {
+    let nodes = lab.nodes_with(wish.nodes, |builder| {
+        let builder = builder.systemd(wish.systemd);
+        wish.binary.iter().fold(builder, |builder, binary| builder.binary(binary))
+    })?;
+    std::thread::scope(|scope| {
+        let waiting: Vec<_> = nodes.iter().map(|node| scope.spawn(|| node.configure_static())).collect();
+        let mut joined = waiting.into_iter().map(|one| one.join());
+        joined.try_for_each(|one| one.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })?;
+    Ok(nodes)
+}
+
+/// Ends the lab; false if none was up. What a keeper killed earlier left is swept.
+pub fn end() -> Result<bool> {
+    let Some(lab) = find()? else {
+        return Ok(run::sweep()?.iter().any(|swept| swept.starts_with(&name())));
+    };
+    lab.owner.signal(Signal::SIGKILL)?;
+    lab.owner.wait_gone(PATIENCE);
+    run::sweep()?;
+    for file in [log(), lock_file()] {
+        let _ = std::fs::remove_file(file);
+    }
+    Ok(true)
+}
+
+/// A command on a node of the lab that is up.
+pub fn command(lab: &Description, node: &str, words: &[String]) -> Result<Exec> {
+    let known = lab.nodes.iter().find(|known| known.name == node);
+    let known = known.ok_or_else(|| {
+        let names: Vec<_> = lab.nodes.iter().map(|node| node.name.as_str()).collect();
+        Error::refused(format!("there is no node {node}: the lab has {}", names.join(", ")))
+    })?;
+    known.command(words)
+}
+
+/// The binary that `cargo build` makes beside this one.
+pub fn built_beside(this: &Path, name: &str) -> Option<PathBuf> {
+    this.parent().map(|folder| folder.join(name)).filter(|path| path.is_file())
+}

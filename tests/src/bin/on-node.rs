@@ -1,0 +1,87 @@
+//! Runs single functions of the engine inside a node and prints what they say as JSON. For stories only.
+
+use std::{collections::BTreeSet, io::Read, process::ExitCode, time::Duration};
+
+use linesman_engine::{
+    netlink::{LinkEvents, Netlink},
+    ovsdb::{DEFAULT_SOCKET, OvsKeys, Ovsdb, Scope, carry_plan, missing_rows, restore_plan},
+    probe::{Probe, Report, default_probes, judge, run_once, wait_until_pass},
+};
+use serde_json::{Value, json};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+const USAGE: &str = "on-node keys | restore NAME… | carry NAME… | links | addresses | probe [PROBE…] | wait MILLISECONDS PROBE…
+restore and carry read a snapshot from standard input; wait reads the reports from before the change";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match say(&words).await {
+        Ok(said) => println!("{said:#}"),
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+async fn say(words: &[&str]) -> Result<Value> {
+    Ok(match words {
+        ["keys"] => json!(read_keys().await?.1),
+        ["restore", names @ ..] => restore(names).await?,
+        ["carry", names @ ..] => carry(names).await?,
+        ["links"] => json!(Netlink::open()?.links().await?),
+        ["addresses"] => json!(Netlink::open()?.addresses().await?),
+        ["probe"] => json!(run_once(&default_probes()).await),
+        ["probe", texts @ ..] => json!(run_once(&probes(texts)?).await),
+        ["wait", patience, texts @ ..] => wait(patience.parse()?, &probes(texts)?).await?,
+        _ => return Err(USAGE.into()),
+    })
+}
+
+fn input<T: serde::de::DeserializeOwned>() -> Result<T> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    Ok(serde_json::from_str(&text)?)
+}
+
+async fn read_keys() -> Result<(Ovsdb, OvsKeys)> {
+    let mut ovsdb = Ovsdb::connect(DEFAULT_SOCKET).await?;
+    let keys = OvsKeys::read(&mut ovsdb).await?;
+    Ok((ovsdb, keys))
+}
+
+fn named(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+async fn restore(names: &[&str]) -> Result<Value> {
+    let snapshot: OvsKeys = input()?;
+    let (mut ovsdb, now) = read_keys().await?;
+    let scope = Scope { names: named(names), global: true };
+    let applied = ovsdb.apply(&restore_plan(&snapshot, &now, &scope)).await?;
+    Ok(json!({"changed": applied.changed, "missing": missing_rows(&snapshot, &now, &scope)}))
+}
+
+async fn carry(names: &[&str]) -> Result<Value> {
+    let snapshot: OvsKeys = input()?;
+    let (mut ovsdb, now) = read_keys().await?;
+    let applied = ovsdb.apply(&carry_plan(&snapshot, &now, &named(names), &BTreeSet::new())).await?;
+    Ok(json!({"changed": applied.changed}))
+}
+
+fn probes(texts: &[&str]) -> Result<Vec<Probe>> {
+    Ok(texts.iter().map(|text| text.parse()).collect::<std::result::Result<_, _>>()?)
+}
+
+async fn wait(patience: u64, probes: &[Probe]) -> Result<Value> {
+    let before: Vec<Report> = input()?;
+    let mut events = LinkEvents::subscribe().await?;
+    let wake = async || events.changed().await;
+    let after = wait_until_pass(probes, &before, Duration::from_millis(patience), wake).await;
+    let verdict = judge(&before, &after);
+    Ok(json!({"after": after, "holds": verdict.holds(), "reason": verdict.reason()}))
+}
