@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 const INTERFACES: [&str; 7] = ["eth0", "eth1", "eth2", "br1", "br-ex", "br-foreign", "foreign0"];
 /// Counters, timers and what the kernel chooses anew.
-const NOISE: [&str; 9] = [
+const NOISE: [&str; 10] = [
+    "mptcp",
     "lldp",
     "ethtool",
     "min-mtu",
