@@ -45,9 +45,7 @@ pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>)
     };
     let watch = Watch::start(Some(&nm)).await;
     let mut remaining = Vec::new();
-    if let Some(checkpoint) = checkpoint
-        && nm.checkpoints().await.is_ok_and(|open| open.iter().any(|c| c == checkpoint))
-    {
+    if let Some(checkpoint) = ours(checkpoint, &nm.checkpoints().await.unwrap_or_default()) {
         // What a device misses is seen below, where it can still be mended.
         nm.rollback(checkpoint).await.ok();
     }
@@ -79,6 +77,18 @@ pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>)
     remaining.extend(restore_ovs_keys(snapshot, plan).await);
     remaining.extend(restore_foreign(snapshot).await);
     Restored { remaining, unfinished: false }
+}
+
+/// Which of the open checkpoints is the change's own. Pure.
+///
+/// A name is good only within one life of NetworkManager, and an interrupted change may never have
+/// learnt it. None was open when the change began: a single one can only be its.
+fn ours<'a>(known: Option<&str>, open: &'a [String]) -> Option<&'a str> {
+    match (known, open) {
+        (Some(known), _) => open.iter().map(String::as_str).find(|c| *c == known),
+        (None, [only]) => Some(only),
+        _ => None,
+    }
 }
 
 pub(crate) async fn networkmanager_within(limit: Duration) -> Option<Nm> {
