@@ -43,7 +43,9 @@ pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
 fn comparable(interface: &Value, foreign: &[AddressFact]) -> Value {
     let mut copy = interface.clone();
     let Some(map) = copy.as_object_mut() else { return copy };
-    for key in ["min-mtu", "max-mtu", "permanent-mac-address", "lldp", "driver", "ethtool", "pci-address", "mptcp"] {
+    for key in
+        ["min-mtu", "max-mtu", "permanent-mac-address", "lldp", "driver", "ethtool", "pci-address", "mptcp"]
+    {
         map.remove(key);
     }
     if !matches!(interface["type"].as_str(), Some("ethernet")) {
