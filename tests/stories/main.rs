@@ -8,3 +8,4 @@ mod ovsdb;
 mod persist;
 mod probes;
 mod verbs;
+mod verification;
