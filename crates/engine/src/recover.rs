@@ -1,13 +1,18 @@
 //! Finishing what an earlier process began: after a kill, a crash, a power cut.
 
-use linesman_core::verify::verify;
+use std::time::Duration;
 
 use crate::error::Category;
 use crate::journal::{Journal, Phase, Record, boot_id};
 use crate::nm::Nm;
 use crate::outcome::{Outcome, Verdict};
 use crate::transaction::Decision;
-use crate::{Error, Result, failpoint, observe, restore};
+use crate::verify::{self, Look};
+use crate::watch::Watch;
+use crate::{Error, Result, failpoint, restore};
+
+/// How long a change that was as good as committed may take to be there.
+const SETTLE: Duration = Duration::from_secs(12);
 
 /// What is wanted of an unfinished change. Pure.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,7 +67,7 @@ pub async fn finish_earlier(journal: &Journal) -> Result<()> {
 pub async fn finish(journal: &Journal, mut record: Record) -> Result<Option<Outcome>> {
     let open = match &record.phase {
         Phase::Prepared => Vec::new(),
-        _ => match restore::networkmanager_within(std::time::Duration::from_secs(30)).await {
+        _ => match restore::networkmanager_within(Duration::from_secs(30)).await {
             Some(nm) => nm.checkpoints().await.unwrap_or_default(),
             None => Vec::new(),
         },
@@ -78,28 +83,31 @@ pub async fn finish(journal: &Journal, mut record: Record) -> Result<Option<Outc
             journal.finish(&mut record, outcome.clone())?;
             Ok(Some(outcome))
         }
-        Want::NewIfHolds => forward(journal, record, &open).await.map(Some),
-        Want::Old { reason } => back(journal, record, reason, &open).await.map(Some),
+        Want::NewIfHolds => forward(journal, record).await.map(Some),
+        Want::Old { reason } => back(journal, record, reason).await.map(Some),
     }
 }
 
 /// A pending change whose owner is gone.
 pub(crate) async fn finish_pending(journal: &Journal, record: Record, decision: Decision) -> Result<Outcome> {
-    let open = Nm::connect().await?.checkpoints().await?;
     match decision {
-        Decision::Commit => forward(journal, record, &open).await,
-        Decision::Rollback => back(journal, record, "rolled back as asked".to_string(), &open).await,
+        Decision::Commit => forward(journal, record).await,
+        Decision::Rollback => back(journal, record, "rolled back as asked".to_string()).await,
     }
 }
 
-async fn forward(journal: &Journal, mut record: Record, open: &[String]) -> Result<Outcome> {
+async fn forward(journal: &Journal, mut record: Record) -> Result<Outcome> {
     let snapshot = journal.snapshot(&record.id)?;
     let nm = Nm::connect().await?;
-    let now = observe::retrieve(&nm).await;
-    let holds = now.is_ok_and(|now| verify(&record.desired, &snapshot.state, &now).is_empty());
-    if !holds {
-        return back(journal, record, "interrupted while it was committed".to_string(), open).await;
+    let watch = Watch::start(Some(&nm)).await;
+    let judge =
+        |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
+    // After a boot, NetworkManager may be at it still.
+    let verdict = verify::settle(&nm, &watch, SETTLE, Look::Whole, judge).await;
+    if !matches!(verdict, verify::Verdict::Holds) {
+        return back(journal, record, "interrupted while it was committed".to_string()).await;
     }
+    let open = nm.checkpoints().await?;
     if let Some(checkpoint) = record.checkpoint.as_ref().filter(|c| open.contains(c)) {
         nm.commit(checkpoint).await?;
     }
@@ -109,17 +117,11 @@ async fn forward(journal: &Journal, mut record: Record, open: &[String]) -> Resu
     Ok(outcome)
 }
 
-async fn back(journal: &Journal, mut record: Record, reason: String, open: &[String]) -> Result<Outcome> {
+async fn back(journal: &Journal, mut record: Record, reason: String) -> Result<Outcome> {
     let snapshot = journal.snapshot(&record.id)?;
     record.phase = Phase::RollingBack { reason: reason.clone() };
     journal.update(&record).ok();
-    // The name is good only within one life of NetworkManager; with the host's lock held and the
-    // change unfinished, a single open checkpoint can only be its.
-    let checkpoint = record.checkpoint.clone().filter(|c| open.contains(c)).or_else(|| match open {
-        [only] if record.checkpoint.is_none() => Some(only.clone()),
-        _ => None,
-    });
-    let restored = restore::restore(&snapshot, &record.plan, checkpoint.as_deref()).await;
+    let restored = restore::restore(&snapshot, &record.plan, record.checkpoint.as_deref()).await;
     let verdict = if restored.remaining.is_empty() { Verdict::RolledBack } else { Verdict::Incomplete };
     let category = if verdict == Verdict::RolledBack { Category::RolledBack } else { Category::Incomplete };
     let outcome = Outcome {

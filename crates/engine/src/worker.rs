@@ -91,7 +91,7 @@ impl Worker {
         })
     }
 
-    /// Ends it and waits until it is gone: only then can a rollback be trusted.
+    /// Ends it, unless it has ended, and waits until it is gone: only then can a rollback be trusted.
     pub async fn kill(mut self) {
         self.0.kill().await.ok();
     }

@@ -1,7 +1,7 @@
 //! Whatever dies, whenever: the host ends up in its old state or the new one, reachable, and the journal says which.
 //!
 //! `cargo test` runs a sample, chosen by LINESMAN_SEED; LINESMAN_SOAK=1 runs every cell. LINESMAN_CELL=TEXT
-//! runs those whose name contains the text.
+//! (or TEXT|TEXT) runs those whose name contains the text.
 
 mod bed;
 mod cell;
@@ -39,24 +39,20 @@ fn run(change: Change) {
         match result {
             Ok(seen) => println!("{place}: {seen} ({seconds:.1} s)"),
             Err(why) => {
-                println!("{place}: FAILED ({seconds:.1} s)");
-                failures.push(format!("==== {cell} (seed {seed})\n{why}\n"));
+                println!("{place}: FAILED ({seconds:.1} s, seed {seed})\n{why}\n");
+                failures.push(format!("{cell}: {}", why.lines().next().unwrap_or_default()));
                 bed = None;
             }
         }
     }
-    assert!(
-        failures.is_empty(),
-        "{} of {} cells failed\n{}",
-        failures.len(),
-        cells.len(),
-        failures.join("\n")
-    );
+    let (bad, all) = (failures.len(), cells.len());
+    assert!(failures.is_empty(), "{bad} of {all} cells failed, seed {seed}:\n{}", failures.join("\n"));
 }
 
 fn chosen(change: Change, seed: u64) -> Vec<Cell> {
     if let Ok(text) = std::env::var("LINESMAN_CELL") {
-        return cell::all(change).into_iter().filter(|cell| cell.to_string().contains(&text)).collect();
+        let named = |cell: &Cell| text.split('|').any(|part| cell.to_string().contains(part));
+        return cell::all(change).into_iter().filter(named).collect();
     }
     match std::env::var_os("LINESMAN_SOAK") {
         Some(_) => cell::all(change),

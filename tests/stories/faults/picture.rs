@@ -7,7 +7,9 @@ use serde_json::{Map, Value};
 
 const INTERFACES: [&str; 7] = ["eth0", "eth1", "eth2", "br1", "br-ex", "br-foreign", "foreign0"];
 /// Counters, timers and what the kernel chooses anew.
-const NOISE: [&str; 9] = [
+const NOISE: [&str; 11] = [
+    "mptcp-flags",
+    "mptcp",
     "lldp",
     "ethtool",
     "min-mtu",
@@ -76,8 +78,10 @@ fn quiet(interface: &Value) -> Value {
 fn strip(map: &mut Map<String, Value>) {
     map.retain(|key, _| !NOISE.contains(&key.as_str()));
     for value in map.values_mut() {
-        if let Some(inner) = value.as_object_mut() {
-            strip(inner);
+        match value {
+            Value::Object(inner) => strip(inner),
+            Value::Array(items) => items.iter_mut().filter_map(Value::as_object_mut).for_each(strip),
+            _ => {}
         }
     }
 }

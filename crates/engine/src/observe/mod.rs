@@ -21,11 +21,20 @@ pub async fn retrieve(nm: &Nm) -> Result<Value> {
     Ok(state)
 }
 
+/// The state for people, as `configure` asks for it. Without NetworkManager there is nothing to correct.
+pub async fn show(configure: impl FnOnce(&mut NetworkState) + Send + 'static) -> Result<Value> {
+    let mut state = retrieve_with(configure).await?;
+    if let Ok(nm) = Nm::connect().await {
+        methods::correct(&mut state, &nm).await;
+    }
+    Ok(state)
+}
+
 /// The state as `configure` asks for it.
 ///
 /// nmstate's blocking calls start a runtime of their own and panic inside another one, and its async
 /// ones cannot leave their thread: a thread of its own is the one place where it is at ease.
-pub async fn retrieve_with(configure: impl FnOnce(&mut NetworkState) + Send + 'static) -> Result<Value> {
+async fn retrieve_with(configure: impl FnOnce(&mut NetworkState) + Send + 'static) -> Result<Value> {
     let read = move || -> Result<Value, String> {
         let mut state = NetworkState::new();
         configure(&mut state);

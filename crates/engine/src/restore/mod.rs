@@ -18,9 +18,8 @@ use crate::{Result, failpoint, keyfile, observe, ovs};
 
 /// How long a NetworkManager that died is waited for.
 const RETURN: Duration = Duration::from_secs(30);
-/// How long what NetworkManager restored may take to be there, before it is helped along.
-const FIRST_LOOK: Duration = Duration::from_secs(6);
-const LAST_LOOK: Duration = Duration::from_secs(20);
+/// How long what was restored may take to be there, before it is helped along once more.
+const LOOKS: [Duration; 3] = [Duration::from_secs(6), Duration::from_secs(10), Duration::from_secs(20)];
 
 /// What is left to wish for after going back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,47 +37,91 @@ pub fn offline(snapshot: &Snapshot, plan: &Plan) -> std::io::Result<()> {
 }
 
 pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>) -> Restored {
-    let Some(nm) = networkmanager_within(RETURN).await else {
-        let why = offline(snapshot, plan).err().map(|e| format!("profiles could not be written back: {e}"));
-        let gone = "NetworkManager did not come back; `linesman recover` finishes once it runs".to_string();
-        return Restored { remaining: why.into_iter().chain([gone]).collect(), unfinished: true };
-    };
-    let watch = Watch::start(Some(&nm)).await;
-    let mut remaining = Vec::new();
-    if let Some(checkpoint) = checkpoint
-        && nm.checkpoints().await.is_ok_and(|open| open.iter().any(|c| c == checkpoint))
-    {
-        // What a device misses is seen below, where it can still be mended.
-        nm.rollback(checkpoint).await.ok();
+    let way = Way { snapshot, plan, checkpoint };
+    let mut left = Left::default();
+    for (number, look) in LOOKS.into_iter().enumerate() {
+        let Some(nm) = networkmanager_within(RETURN).await else {
+            let why =
+                offline(snapshot, plan).err().map(|e| format!("profiles could not be written back: {e}"));
+            let gone =
+                "NetworkManager did not come back; `linesman recover` finishes once it runs".to_string();
+            return Restored { remaining: why.into_iter().chain([gone]).collect(), unfinished: true };
+        };
+        way.roll_back(&nm).await;
+        if number == 0 {
+            failpoint::reach("checkpoint-rolled-back").await;
+        }
+        left = way.go(&nm, &left.interfaces, look).await;
+        if left.remaining.is_empty() {
+            break;
+        }
     }
-    failpoint::reach("checkpoint-rolled-back").await;
-    let rewritten = restore_profiles(&nm, snapshot, plan).await.unwrap_or_else(|e| {
-        remaining.push(format!("profiles: {e}"));
-        BTreeSet::new()
-    });
-    if !rewritten.is_empty() {
-        reactivate(&nm, snapshot, &rewritten).await;
-    }
-    remove_created(&nm, snapshot, plan).await;
-    restore_dns(&nm, snapshot).await;
-    snapshot.hostname.restore(&nm).await;
-    let goal = target::target(snapshot, plan);
-    let judge = |now: &serde_json::Value| differences(&goal, now);
-    let mut verdict = verify::settle(&nm, &watch, FIRST_LOOK, Look::Whole, judge).await;
-    if let Verdict::Differs(differing) = &verdict {
-        let interfaces = interfaces_of(differing, plan);
-        reactivate(&nm, snapshot, &interfaces).await;
-        remove_created(&nm, snapshot, plan).await;
-        verdict = verify::settle(&nm, &watch, LAST_LOOK, Look::Whole, judge).await;
-    }
-    match verdict {
-        Verdict::Holds => {}
-        Verdict::Differs(differing) => remaining.extend(differing.iter().map(ToString::to_string)),
-        Verdict::Blind(why) => remaining.push(why),
-    }
+    let mut remaining = left.remaining;
     remaining.extend(restore_ovs_keys(snapshot, plan).await);
     remaining.extend(restore_foreign(snapshot).await);
     Restored { remaining, unfinished: false }
+}
+
+/// From where the host is back to where it was. Gone again if something died on the way.
+struct Way<'a> {
+    snapshot: &'a Snapshot,
+    plan: &'a Plan,
+    checkpoint: Option<&'a str>,
+}
+
+/// What is not as before after one go.
+#[derive(Default)]
+struct Left {
+    remaining: Vec<String>,
+    interfaces: BTreeSet<String>,
+}
+
+impl Way<'_> {
+    async fn roll_back(&self, nm: &Nm) {
+        if let Some(checkpoint) = ours(self.checkpoint, &nm.checkpoints().await.unwrap_or_default()) {
+            // What a device misses is seen afterwards, where it can still be mended.
+            nm.rollback(checkpoint).await.ok();
+        }
+    }
+
+    /// Interfaces that an earlier go left wrong are activated again.
+    async fn go(&self, nm: &Nm, wrong: &BTreeSet<String>, look: Duration) -> Left {
+        let Self { snapshot, plan, .. } = self;
+        let watch = Watch::start(Some(nm)).await;
+        let mut left = Left::default();
+        let mut again = wrong.clone();
+        match restore_profiles(nm, snapshot, plan).await {
+            Ok(rewritten) => again.extend(rewritten),
+            Err(e) => left.remaining.push(format!("profiles: {e}")),
+        }
+        reactivate(nm, snapshot, &again).await;
+        remove_created(nm, snapshot, plan).await;
+        restore_dns(nm, snapshot).await;
+        snapshot.hostname.restore(nm).await;
+        let goal = target::target(snapshot, plan);
+        let judge = |now: &serde_json::Value| differences(&goal, now);
+        match verify::settle(nm, &watch, look, Look::Whole, judge).await {
+            Verdict::Holds => {}
+            Verdict::Differs(differing) => {
+                left.interfaces = interfaces_of(&differing, plan);
+                left.remaining.extend(differing.iter().map(ToString::to_string));
+            }
+            Verdict::Blind(why) => left.remaining.push(why),
+        }
+        left
+    }
+}
+
+/// Which of the open checkpoints is the change's own. Pure.
+///
+/// A name is good only within one life of NetworkManager, and an interrupted change may never have
+/// learnt it. None was open when the change began: a single one can only be its.
+fn ours<'a>(known: Option<&str>, open: &'a [String]) -> Option<&'a str> {
+    match (known, open) {
+        (Some(known), _) => open.iter().map(String::as_str).find(|c| *c == known),
+        (None, [only]) => Some(only),
+        _ => None,
+    }
 }
 
 pub(crate) async fn networkmanager_within(limit: Duration) -> Option<Nm> {

@@ -38,11 +38,14 @@ pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
 /// An observed interface as something to ask for.
 ///
 /// What NetworkManager makes anew gets a new MAC from the kernel, counters and neighbours are no
-/// state, and minimum and maximum MTU belong to the driver.
+/// state, and minimum and maximum MTU belong to the driver. Endpoints of MPTCP follow the profile, unless
+/// NetworkManager died: the kernel then keeps its former ones, and they are in the way of the new.
 fn comparable(interface: &Value, foreign: &[AddressFact]) -> Value {
     let mut copy = interface.clone();
     let Some(map) = copy.as_object_mut() else { return copy };
-    for key in ["min-mtu", "max-mtu", "permanent-mac-address", "lldp", "driver", "ethtool", "pci-address"] {
+    for key in
+        ["min-mtu", "max-mtu", "permanent-mac-address", "lldp", "driver", "ethtool", "pci-address", "mptcp"]
+    {
         map.remove(key);
     }
     if !matches!(interface["type"].as_str(), Some("ethernet")) {

@@ -55,11 +55,16 @@ pub async fn run(
     }
     failpoint::reach("applying").await;
     say(Step::Applying);
-    let report = {
-        let work = guarded(&mut stop, work(context, record));
-        tokio::select! {
-            report = work => report,
-            () = switch.lost() => Err(lost()),
+    let report = match start_worker(context, record).await {
+        Err(setback) => Err(setback),
+        Ok(mut worker) => {
+            let report = tokio::select! {
+                report = guarded(&mut stop, report_of(&mut worker, request.limit)) => report,
+                () = switch.lost() => Err(lost()),
+            };
+            // Whatever ended the wait: nothing may change any more when the way back begins.
+            worker.kill().await;
+            report
         }
     };
     // However the worker ended, its checkpoint must be known for the way back.
@@ -116,21 +121,19 @@ pub async fn run(
     Ok(done)
 }
 
-/// nmstate's part, in its own process, bounded. An abandoned worker is killed and reaped.
-async fn work(context: &Context<'_>, record: &Record) -> Result<worker::Report, Setback> {
-    let request = context.request;
+/// nmstate's part runs in its own process.
+async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, Setback> {
     let whole = linesman_core::plan::applicable(&record.desired, &context.snapshot.state);
     let wanted = desired::changed_only(&whole, &record.plan);
-    let mut worker = Worker::start(&wanted, context.settings.dead_man, request.manner)
+    Worker::start(&wanted, context.settings.dead_man, context.request.manner)
         .await
-        .map_err(|e| Setback::new("apply", e.to_string()))?;
-    match tokio::time::timeout(request.limit, worker.report()).await {
-        Ok(report) => Ok(report),
-        Err(_) => {
-            worker.kill().await;
-            Err(Setback::new("apply", format!("not done within {} s", request.limit.as_secs())))
-        }
-    }
+        .map_err(|e| Setback::new("apply", e.to_string()))
+}
+
+async fn report_of(worker: &mut Worker, limit: Duration) -> Result<worker::Report, Setback> {
+    tokio::time::timeout(limit, worker.report())
+        .await
+        .map_err(|_| Setback::new("apply", format!("not done within {} s", limit.as_secs())))
 }
 
 async fn holds(

@@ -9,7 +9,7 @@ use crate::output;
 
 pub async fn run(args: ShowArgs, format: Format) -> Exit {
     let (kernel, secrets, running) = (args.kernel, args.show_secrets, args.running_config);
-    let read = observe::retrieve_with(move |state| {
+    let read = observe::show(move |state| {
         state.set_kernel_only(kernel).set_include_secrets(secrets).set_running_config_only(running);
     });
     let state = match read.await {
