@@ -13,7 +13,7 @@ use linesman_core::plan::Plan;
 
 use crate::netlink::Netlink;
 use crate::nm::{Nm, NmView};
-use crate::snapshot::{Hostname, Snapshot};
+use crate::snapshot::{ActiveProfile, Hostname, Snapshot};
 use crate::verify::{self, Look, Verdict};
 use crate::watch::Watch;
 use crate::{Result, failpoint, keyfile, observe, ovs};
@@ -98,7 +98,7 @@ impl Way<'_> {
             Ok(rewritten) => again.extend(rewritten),
             Err(e) => left.remaining.push(format!("profiles: {e}")),
         }
-        reactivate(nm, snapshot, &again).await;
+        reactivate(nm, snapshot, &again, |_| true).await;
         remove_created(nm, snapshot, plan).await;
         restore_dns(nm, snapshot).await;
         snapshot.hostname.restore(nm).await;
@@ -176,12 +176,14 @@ async fn restore_profiles(nm: &Nm, snapshot: &Snapshot, plan: &Plan) -> Result<B
     if !repair.remove.is_empty() {
         nm.reload_profiles().await?;
     }
-    Ok(repair.write.iter().chain(&repair.remove).filter_map(|p| p.interface()).map(str::to_string).collect())
+    reactivate(nm, snapshot, &repair.usurped(), |kind| kind == "ovs-interface").await;
+    Ok(repair.interfaces())
 }
 
 /// Activates the former profiles of these interfaces again, controllers before their ports.
-async fn reactivate(nm: &Nm, snapshot: &Snapshot, interfaces: &BTreeSet<String>) {
-    let mut profiles: Vec<_> = snapshot.active.iter().filter(|a| interfaces.contains(&a.interface)).collect();
+async fn reactivate(nm: &Nm, snapshot: &Snapshot, interfaces: &BTreeSet<String>, is_meant: fn(&str) -> bool) {
+    let meant = |a: &&ActiveProfile| interfaces.contains(&a.interface) && is_meant(&a.kind);
+    let mut profiles: Vec<_> = snapshot.active.iter().filter(meant).collect();
     profiles.sort_by_key(|a| match a.kind.as_str() {
         "ovs-bridge" => 0,
         "ovs-port" => 1,
