@@ -185,11 +185,16 @@ impl Stage<'_> {
     /// The agent lives: it must bring the change to its end by itself.
     fn let_finish(&self, running: Running, told: &mut String) -> Result<(), String> {
         self.pass();
-        if self.cell.boundary == Boundary::Pending && running.status().is_none() {
-            tell(told, "commit", &self.bed.host.linesman(&["commit"]));
-        }
+        let pending = self.cell.boundary == Boundary::Pending && running.status().is_none();
+        let confirmed = pending.then(|| self.bed.host.linesman(&["commit"]));
         let output = running.wait().map_err(|e| format!("{e}\n{told}"))?;
         tell(told, "struck", &output);
+        if let Some(commit) = confirmed {
+            tell(told, "commit", &commit);
+            if commit.success() && !output.success() {
+                return Err(format!("`commit` and `apply` disagree\n{told}"));
+            }
+        }
         Ok(())
     }
 }

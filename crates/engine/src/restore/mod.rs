@@ -96,6 +96,7 @@ impl Way<'_> {
         }
         reactivate(nm, snapshot, &again).await;
         remove_created(nm, snapshot, plan).await;
+        remove_from_ovs(snapshot, plan).await;
         restore_dns(nm, snapshot).await;
         snapshot.hostname.restore(nm).await;
         let goal = target::target(snapshot, plan);
@@ -190,6 +191,19 @@ async fn remove_created(nm: &Nm, snapshot: &Snapshot, plan: &Plan) {
     let Ok(links) = netlink.links().await else { return };
     for link in links.iter().filter(|l| plan.created.contains(&l.name) && !existed(&l.name)) {
         netlink.delete_link(&link.name).await.ok();
+    }
+}
+
+/// A port that stays in a bridge gets its traffic there, whatever NetworkManager thinks of it: this is
+/// worth waiting for a database that is being restarted.
+async fn remove_from_ovs(snapshot: &Snapshot, plan: &Plan) {
+    let Some(before) = &snapshot.ovs else { return };
+    for _ in 0..15 {
+        match ovs::remove_made(before, &plan.touched).await {
+            Ok(()) => return,
+            Err(e) => log::warn!("{e}"),
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
 
