@@ -1,5 +1,6 @@
 //! The way back. Whatever died in between, the former state is restored, looked at, and said so.
 
+mod devices;
 mod profiles;
 mod target;
 
@@ -10,7 +11,7 @@ use linesman_core::compare::{Difference, differences};
 use linesman_core::plan::Plan;
 
 use crate::netlink::Netlink;
-use crate::nm::{Nm, NmView};
+use crate::nm::Nm;
 use crate::snapshot::{Hostname, Snapshot};
 use crate::verify::{self, Look, Verdict};
 use crate::watch::Watch;
@@ -94,9 +95,10 @@ impl Way<'_> {
             Ok(rewritten) => again.extend(rewritten),
             Err(e) => left.remaining.push(format!("profiles: {e}")),
         }
-        reactivate(nm, snapshot, &again).await;
-        remove_created(nm, snapshot, plan).await;
-        remove_from_ovs(snapshot, plan).await;
+        devices::reactivate(nm, snapshot, &again).await;
+        devices::remove_created(nm, snapshot, plan).await;
+        devices::remove_from_ovs(snapshot, plan).await;
+        devices::calm(snapshot, plan).await;
         restore_dns(nm, snapshot).await;
         snapshot.hostname.restore(nm).await;
         let goal = target::target(snapshot, plan);
@@ -158,53 +160,6 @@ async fn restore_profiles(nm: &Nm, snapshot: &Snapshot, plan: &Plan) -> Result<B
         nm.reload_profiles().await?;
     }
     Ok(repair.write.iter().chain(&repair.remove).filter_map(|p| p.interface()).map(str::to_string).collect())
-}
-
-/// Activates the former profiles of these interfaces again, controllers before their ports.
-async fn reactivate(nm: &Nm, snapshot: &Snapshot, interfaces: &BTreeSet<String>) {
-    let mut profiles: Vec<_> = snapshot.active.iter().filter(|a| interfaces.contains(&a.interface)).collect();
-    profiles.sort_by_key(|a| match a.kind.as_str() {
-        "ovs-bridge" => 0,
-        "ovs-port" => 1,
-        "ovs-interface" | "bridge" | "bond" | "vrf" => 2,
-        _ => 3,
-    });
-    for profile in profiles {
-        if let Err(e) = nm.activate(&profile.uuid, None).await {
-            log::warn!("{}: {e}", profile.interface);
-        }
-    }
-}
-
-async fn remove_created(nm: &Nm, snapshot: &Snapshot, plan: &Plan) {
-    let existed = |name: &str| {
-        let interfaces = snapshot.state["interfaces"].as_array();
-        interfaces.is_some_and(|list| list.iter().any(|i| i["name"] == name))
-    };
-    let Ok(NmView { devices, .. }) = nm.view().await else { return };
-    for device in
-        devices.iter().filter(|d| d.real && plan.created.contains(&d.interface) && !existed(&d.interface))
-    {
-        nm.delete_device(&device.path).await.ok();
-    }
-    let Ok(netlink) = Netlink::open() else { return };
-    let Ok(links) = netlink.links().await else { return };
-    for link in links.iter().filter(|l| plan.created.contains(&l.name) && !existed(&l.name)) {
-        netlink.delete_link(&link.name).await.ok();
-    }
-}
-
-/// A port that stays in a bridge gets its traffic there, whatever NetworkManager thinks of it: this is
-/// worth waiting for a database that is being restarted.
-async fn remove_from_ovs(snapshot: &Snapshot, plan: &Plan) {
-    let Some(before) = &snapshot.ovs else { return };
-    for _ in 0..15 {
-        match ovs::remove_made(before, &plan.touched).await {
-            Ok(()) => return,
-            Err(e) => log::warn!("{e}"),
-        }
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
 }
 
 async fn restore_dns(nm: &Nm, snapshot: &Snapshot) {
