@@ -27,7 +27,7 @@ const LOOKS: [Duration; 3] = [Duration::from_secs(6), Duration::from_secs(10), D
 pub struct Restored {
     /// What is not as before; empty: all of it is.
     pub remaining: Vec<String>,
-    /// NetworkManager did not come back: files are restored, the rest waits for the next start.
+    /// NetworkManager or Open vSwitch did not come back: the rest waits until they do.
     pub unfinished: bool,
 }
 
@@ -58,9 +58,11 @@ pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>)
         }
     }
     let mut remaining = left.remaining;
-    remaining.extend(restore_ovs_keys(snapshot, plan).await);
+    let no_ovs = restore_ovs_keys(snapshot, plan).await;
+    let unfinished = no_ovs.is_some();
+    remaining.extend(no_ovs);
     remaining.extend(restore_foreign(snapshot).await);
-    Restored { remaining, unfinished: false }
+    Restored { remaining, unfinished }
 }
 
 /// From where the host is back to where it was. Gone again if something died on the way.
@@ -180,7 +182,7 @@ async fn restore_ovs_keys(snapshot: &Snapshot, plan: &Plan) -> Option<String> {
         }
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
-    Some(format!("keys in the Open vSwitch database: {last}"))
+    Some(format!("Open vSwitch did not come back ({last}); `linesman recover` finishes once it runs"))
 }
 
 async fn restore_foreign(snapshot: &Snapshot) -> Vec<String> {
