@@ -2,15 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use linesman_lab::{Lab, Node, Running};
+use linesman_lab::{Lab, Node, Running, documents};
 
 use crate::report::{Report, median};
-use crate::{Fallible, bed, states};
+use crate::{Fallible, bed};
 
 const ROUNDS: usize = 7;
 const PATIENCE: f64 = 8.0;
-/// In another network: nobody reaches the node there, and it reaches nobody.
-const WRONG: &str = "10.77.0.2";
 
 pub fn run(report: &mut Report) -> Fallible<()> {
     let (lab, node) = bed("bench-cut")?;
@@ -47,7 +45,7 @@ pub fn killed(report: &mut Report) -> Fallible<()> {
 }
 
 fn cut(node: &Node) -> Fallible<Running> {
-    node.write_file("/root/cut.yaml", states::eth0(WRONG), 0o600)?;
+    node.write_file("/root/cut.yaml", documents::cut_off("eth0", "ethernet"), 0o600)?;
     Ok(node.spawn(["linesman", "apply", "/root/cut.yaml", "--patience", "8s"])?)
 }
 

@@ -1,6 +1,6 @@
 //! (a) Checkpoint to commit, against nmstate's own apply of the same state.
 
-use linesman_lab::Node;
+use linesman_lab::{Node, documents};
 use serde_json::Value;
 
 use crate::report::{Report, median};
@@ -11,7 +11,14 @@ const ROUNDS: usize = 7;
 pub fn run(report: &mut Report) -> Fallible<()> {
     let (_lab, node) = bed("bench-apply")?;
     compare(&node, report, "one bridge with an address", &states::bridges(1), &states::no_bridges(1), 0.35)?;
-    compare(&node, report, "br-ex taking over a NIC", &states::br_ex(&node), &states::no_br_ex(&node), 0.5)?;
+    compare(
+        &node,
+        report,
+        "br-ex taking over a NIC",
+        &states::br_ex(&node),
+        &documents::eth0(&node),
+        0.5,
+    )?;
     compare(&node, report, "100 bridges", &states::bridges(100), &states::no_bridges(100), 0.7)
 }
 
@@ -38,7 +45,17 @@ fn compare(node: &Node, report: &mut Report, name: &str, state: &str, undo: &str
 
 fn apply(node: &Node, state: &str) -> Fallible<Value> {
     node.write_file("/root/bench.yaml", state, 0o600)?;
-    let output = node.exec(["linesman", "apply", "/root/bench.yaml", "-o", "json"])?;
+    let output = node.exec([
+        "linesman",
+        "apply",
+        "/root/bench.yaml",
+        "-o",
+        "json",
+        "--probe",
+        "gateway:v4",
+        "--probe",
+        "dns",
+    ])?;
     if !output.success() {
         return Err(format!("linesman apply failed:\n{}\n{}", output.stdout, output.stderr).into());
     }

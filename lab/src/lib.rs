@@ -13,6 +13,7 @@ mod address;
 mod boot;
 pub mod by_hand;
 mod cgroup;
+pub mod documents;
 mod error;
 mod exec;
 mod faults;

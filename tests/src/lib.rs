@@ -165,40 +165,7 @@ impl Host {
     }
 }
 
-/// br-ex takes eth0 over with its addresses, gateway and DNS.
-pub fn br_ex(node: &Node) -> String {
-    format!(
-        "interfaces:
-- name: br-ex
-  type: ovs-bridge
-  state: up
-  bridge:
-    options: {{datapath: netdev}}
-    port:
-    - name: eth0
-    - name: br-ex
-- name: br-ex
-  type: ovs-interface
-  state: up
-  copy-mac-from: eth0
-  ipv4: {{enabled: true, dhcp: false, address: [{{ip: {v4}, prefix-length: 24}}]}}
-  ipv6: {{enabled: true, dhcp: false, autoconf: false, address: [{{ip: '{v6}', prefix-length: 64}}]}}
-- name: eth0
-  type: ethernet
-  state: up
-  ipv4: {{enabled: false}}
-  ipv6: {{enabled: false}}
-routes:
-  config:
-  - {{destination: 0.0.0.0/0, next-hop-address: 10.9.0.1, next-hop-interface: br-ex}}
-  - {{destination: '::/0', next-hop-address: 'fd09::1', next-hop-interface: br-ex}}
-dns-resolver:
-  config: {{server: [10.9.0.1], search: [lab.test]}}
-",
-        v4 = node.mgmt_ipv4(),
-        v6 = node.mgmt_ipv6(),
-    )
-}
+pub use linesman_lab::documents::br_ex;
 
 /// A bridge with an address and a spare NIC: nothing that carries traffic is touched.
 pub const BRIDGE: &str = "interfaces:

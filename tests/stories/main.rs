@@ -1,6 +1,7 @@
 //! Whole-system tests: each file tells one story on a real node.
 
 mod apply;
+mod bad_input;
 mod coverage;
 mod faults;
 mod on_node;
@@ -8,3 +9,4 @@ mod ovsdb;
 mod persist;
 mod probes;
 mod verbs;
+mod verification;

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use linesman_lab::{Lab, Node, Watch};
+use linesman_lab::{Lab, Node, Watch, documents};
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -66,7 +66,7 @@ fn br_ex(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     show.say(
         "The change touches the very path by which the node is reached. The hub pings it ten times a second.",
     );
-    node.write_file("/root/br-ex.yaml", br_ex_document(node), 0o644)?;
+    node.write_file("/root/br-ex.yaml", documents::br_ex(node), 0o644)?;
     let watch = lab.hub().watch(node.mgmt_ipv4())?;
     show.command(node, &["linesman", "apply", "/root/br-ex.yaml"], 0)?;
     lab.hub().wait_reachable(node.mgmt_ipv4(), Duration::from_secs(30))?;
@@ -79,7 +79,7 @@ fn cut_off(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     show.say(
         "A wrong address on br-ex: syntactically fine, verified, and unreachable. With 5 s of patience:",
     );
-    node.write_file("/root/wrong.yaml", wrong_document(), 0o644)?;
+    node.write_file("/root/wrong.yaml", documents::cut_off("br-ex", "ovs-interface"), 0o644)?;
     let watch = lab.hub().watch(node.mgmt_ipv4())?;
     show.command(node, &["linesman", "apply", "/root/wrong.yaml", "--patience", "5s"], 5)?;
     lab.hub().wait_reachable(node.mgmt_ipv4(), Duration::from_secs(30))?;
@@ -108,44 +108,6 @@ fn killed(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     show.seen(watch);
     show.say("At its next start linesman finishes the rest (what NetworkManager's checkpoint does not cover) and says so:");
     show.command(node, &["linesman", "recover"], 0)
-}
-
-fn br_ex_document(node: &Node) -> String {
-    format!(
-        "interfaces:
-- name: br-ex
-  type: ovs-bridge
-  state: up
-  bridge: {{options: {{datapath: netdev}}, port: [{{name: eth0}}, {{name: br-ex}}]}}
-- name: br-ex
-  type: ovs-interface
-  state: up
-  copy-mac-from: eth0
-  ipv4: {{enabled: true, dhcp: false, address: [{{ip: {v4}, prefix-length: 24}}]}}
-  ipv6: {{enabled: true, dhcp: false, autoconf: false, address: [{{ip: '{v6}', prefix-length: 64}}]}}
-- name: eth0
-  type: ethernet
-  state: up
-  ipv4: {{enabled: false}}
-  ipv6: {{enabled: false}}
-routes:
-  config:
-  - {{destination: 0.0.0.0/0, next-hop-address: 10.9.0.1, next-hop-interface: br-ex}}
-  - {{destination: '::/0', next-hop-address: 'fd09::1', next-hop-interface: br-ex}}
-",
-        v4 = node.mgmt_ipv4(),
-        v6 = node.mgmt_ipv6(),
-    )
-}
-
-fn wrong_document() -> &'static str {
-    "interfaces:
-- name: br-ex
-  type: ovs-interface
-  state: up
-  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.77.0.2, prefix-length: 24}]}
-  ipv6: {enabled: false}
-"
 }
 
 fn binary() -> Fallible<PathBuf> {

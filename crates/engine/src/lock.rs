@@ -14,6 +14,9 @@ pub struct HostLock(#[allow(dead_code)] Flock<File>);
 
 impl HostLock {
     pub fn take(dir: &Path) -> Result<Self> {
+        if !nix::unistd::geteuid().is_root() {
+            return Err(Error::NotRoot);
+        }
         let path = dir.join("transaction.lock");
         let failed =
             |e: &dyn std::fmt::Display| Error::Journal { dir: dir.display().to_string(), why: e.to_string() };

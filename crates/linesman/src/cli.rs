@@ -98,6 +98,10 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
     pub patience: Duration,
 
+    /// How long the new state may take to be there, once NetworkManager is done
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "12s")]
+    pub settle: Duration,
+
     /// What must work after the change as before: gateway, gateway:v6, dns, dns:NAME, tcp:HOST:PORT,
     /// http(s)://…, ping:ADDRESS; `,timeout=5s` may follow; may be repeated [default: gateway and dns]
     #[arg(long = "probe", value_name = "PROBE", conflicts_with = "no_probes")]

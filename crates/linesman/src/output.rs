@@ -24,10 +24,16 @@ pub fn error(text: impl AsRef<str>) {
 pub fn data(format: Format, value: &impl Serialize) {
     let text = match format {
         Format::Json => serde_json::to_string_pretty(value).map_err(|e| e.to_string()),
-        Format::Yaml | Format::Text => serde_yaml::to_string(value).map_err(|e| e.to_string()),
+        Format::Yaml | Format::Text => yaml(value),
     };
     match text {
         Ok(text) => line(text.trim_end()),
         Err(why) => error(format!("linesman: cannot print the result: {why}")),
     }
+}
+
+/// The same shape as JSON: by itself serde_yaml writes enums with tags that hardly any reader takes.
+fn yaml(value: &impl Serialize) -> Result<String, String> {
+    let plain = serde_json::to_value(value).map_err(|e| e.to_string())?;
+    serde_yaml::to_string(&plain).map_err(|e| e.to_string())
 }

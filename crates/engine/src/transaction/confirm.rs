@@ -108,19 +108,15 @@ async fn end(settings: &Settings, checkpoint: Option<&str>, decision: Decision) 
 }
 
 /// None: nobody holds the change any more.
+///
+/// Returns only once the owner has let go of the host, so that the next change need not wait.
 async fn wait_for_owner(journal: &Journal, settings: &Settings, id: &str) -> Option<Outcome> {
+    let outcome = || journal.records().into_iter().find(|r| r.id == id).and_then(|r| r.outcome);
     let end = Instant::now() + Duration::from_secs(90);
-    while Instant::now() < end {
-        if let Some(outcome) = journal.records().into_iter().find(|r| r.id == id).and_then(|r| r.outcome) {
-            return Some(outcome);
-        }
-        if HostLock::take(&settings.run_dir).is_ok() {
-            // The lock is let go after the outcome is written: one more look.
-            return journal.records().into_iter().find(|r| r.id == id).and_then(|r| r.outcome);
-        }
+    while Instant::now() < end && HostLock::take(&settings.run_dir).is_err() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    None
+    outcome()
 }
 
 /// A checkpoint that another program made, or nmstatectl did.

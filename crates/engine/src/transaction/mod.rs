@@ -15,6 +15,7 @@ use std::time::Duration;
 use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::plan::Plan;
+use linesman_core::plan::codes::OVS_NOT_RUNNING;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -27,7 +28,7 @@ use crate::lock::HostLock;
 use crate::outcome::{Outcome, ProbeReports, Verdict};
 use crate::probe::{self, Probe, Report};
 use crate::worker::Manner;
-use crate::{Error, Result, desired, failpoint, recover, restore, snapshot};
+use crate::{Error, Result, desired, failpoint, ovs, recover, restore, snapshot};
 
 /// What is asked for, and how.
 #[derive(Clone, Debug)]
@@ -195,12 +196,19 @@ pub async fn plan(request: &Request) -> Result<(Plan, Loaded), Refusal> {
 
 fn decide_plan(request: &Request, loaded: &Loaded) -> Result<(Value, Plan), Refusal> {
     let desired = desired::resolve(&request.state, request.capture.as_ref(), &loaded.observed)?;
-    let plan =
-        linesman_core::plan::plan(&desired, &loaded.observed, &loaded.facts).map_err(Refusal::Document)?;
+    let plan = linesman_core::plan::plan(&desired, &loaded.observed, &loaded.facts).map_err(refusal)?;
     if !plan.is_empty() {
         desired::refuse_early(&desired, &loaded.observed)?;
     }
     Ok((desired, plan))
+}
+
+/// A daemon that does not run is no fault of the document.
+fn refusal(problems: Vec<Diagnostic>) -> Refusal {
+    if problems.iter().all(|p| p.code == OVS_NOT_RUNNING) {
+        return Error::NoOpenVSwitch { socket: ovs::SOCKET.to_string() }.into();
+    }
+    Refusal::Document(problems)
 }
 
 async fn take_back(

@@ -25,6 +25,7 @@ pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
     if args.no_commit && !args.hold {
         return held::start(&document, &args.source.file).await;
     }
+    let settings = &Settings { settle: args.settle, ..settings.clone() };
     let request = request(&args, &document);
     let talk = format == Format::Text && !args.quiet;
     let mut progress = progress::Progress::new(talk);

@@ -1,0 +1,80 @@
+//! State documents about a node's own path, for tests, demo and benchmarks.
+
+use crate::{Node, gateway_v4, gateway_v6};
+
+/// br-ex takes eth0 over with its addresses, gateways and DNS.
+pub fn br_ex(node: &Node) -> String {
+    format!(
+        "interfaces:
+- name: br-ex
+  type: ovs-bridge
+  state: up
+  bridge:
+    options: {{datapath: netdev}}
+    port:
+    - name: eth0
+    - name: br-ex
+- name: br-ex
+  type: ovs-interface
+  state: up
+  copy-mac-from: eth0
+{}- name: eth0
+  type: ethernet
+  state: up
+  ipv4: {{enabled: false}}
+  ipv6: {{enabled: false}}
+{}dns-resolver:
+  config: {{server: [{}], search: [lab.test]}}
+",
+        addresses(&node.mgmt_ipv4().to_string(), &node.mgmt_ipv6().to_string()),
+        routes("br-ex"),
+        gateway_v4(0),
+    )
+}
+
+/// Back from br-ex: eth0 as `configure_static` left it.
+pub fn eth0(node: &Node) -> String {
+    format!(
+        "interfaces:
+- {{name: br-ex, type: ovs-interface, state: absent}}
+- {{name: br-ex, type: ovs-bridge, state: absent}}
+- name: eth0
+  type: ethernet
+  state: up
+{}{}",
+        addresses(&node.mgmt_ipv4().to_string(), &node.mgmt_ipv6().to_string()),
+        routes("eth0"),
+    )
+}
+
+/// Addresses in networks where nobody is: the node is cut off.
+pub fn cut_off(interface: &str, kind: &str) -> String {
+    format!(
+        "interfaces:
+- name: {interface}
+  type: {kind}
+  state: up
+{}",
+        addresses("10.77.0.2", "fd77::2"),
+    )
+}
+
+fn addresses(v4: &str, v6: &str) -> String {
+    format!(
+        "  ipv4: {{enabled: true, dhcp: false, address: [{{ip: {v4}, prefix-length: 24}}]}}
+  ipv6: {{enabled: true, dhcp: false, autoconf: false, address: [{{ip: '{v6}', prefix-length: 64}}]}}
+"
+    )
+}
+
+fn routes(interface: &str) -> String {
+    format!(
+        "routes:
+  config:
+  - {{destination: 0.0.0.0/0, next-hop-address: {}, next-hop-interface: {interface}}}
+  - {{destination: '::/0', next-hop-address: '{}', next-hop-interface: {interface}}}
+",
+        gateway_v4(0),
+        gateway_v6(0),
+    )
+}
