@@ -139,6 +139,7 @@ async fn back(journal: &Journal, mut record: Record, reason: String) -> Result<O
         step: Some("interrupted".to_string()),
         reason: Some(reason),
         remaining: restored.remaining,
+        notes: restored.notes,
         ..Outcome::new(verdict)
     };
     if !restored.unfinished {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use linesman_core::plan::Plan;
+use linesman_core::plan::{Plan, Subject};
 use serde_json::Value;
 
 use crate::netlink::Netlink;
@@ -42,16 +42,46 @@ pub async fn remove_created(nm: &Nm, snapshot: &Snapshot, plan: &Plan) {
     }
 }
 
-/// A port that stays in a bridge gets its traffic there, whatever NetworkManager thinks of it: this is
-/// worth waiting for a database that is being restarted.
-pub async fn remove_from_ovs(snapshot: &Snapshot, plan: &Plan) {
-    let Some(before) = &snapshot.ovs else { return };
+/// NetworkManager tries once to take its rows out of the database, and then takes them for gone: better
+/// wait a moment for one that is being restarted than go back without it.
+pub async fn await_ovs(snapshot: &Snapshot, plan: &Plan) {
+    if snapshot.ovs.is_none() || !concerns_ovs(plan) {
+        return;
+    }
     for _ in 0..15 {
-        match ovs::remove_made(before, &plan.touched).await {
-            Ok(()) => return,
-            Err(e) => log::warn!("{e}"),
+        if ovs::running().await {
+            return;
         }
         tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+fn concerns_ovs(plan: &Plan) -> bool {
+    let of_ovs =
+        |subject: &Subject| matches!(subject, Subject::Interface { kind, .. } if kind.starts_with("ovs-"));
+    plan.changes.iter().any(|change| of_ovs(&change.subject))
+}
+
+/// Takes out of the database what NetworkManager does not; a port that stays in a bridge gets its
+/// traffic there, whatever NetworkManager thinks. Returns a note if there was something.
+pub async fn remove_from_ovs(snapshot: &Snapshot, plan: &Plan) -> Option<String> {
+    const STALE: &str = "NetworkManager lost its connection to the Open vSwitch database in the middle of this; \
+        restart NetworkManager if the next change of a bridge fails";
+    let before = snapshot.ovs.as_ref()?;
+    await_ovs(snapshot, plan).await;
+    for _ in 0..20 {
+        // It is at it.
+        if ovs::made(before, &plan.touched).await.is_ok_and(|rows| rows == 0) {
+            return None;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    match ovs::remove_made(before, &plan.touched).await {
+        Ok(()) => Some(STALE.to_string()),
+        Err(e) => {
+            log::warn!("{e}");
+            None
+        }
     }
 }
 

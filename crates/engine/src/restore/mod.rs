@@ -29,6 +29,7 @@ pub struct Restored {
     pub remaining: Vec<String>,
     /// NetworkManager or Open vSwitch did not come back: the rest waits until they do.
     pub unfinished: bool,
+    pub notes: Vec<String>,
 }
 
 /// Puts the former profiles in place before NetworkManager starts, so that it boots into the former state.
@@ -40,19 +41,21 @@ pub fn offline(snapshot: &Snapshot, plan: &Plan) -> std::io::Result<()> {
 pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>) -> Restored {
     let way = Way { snapshot, plan, checkpoint };
     let mut left = Left::default();
+    let mut notes = Vec::new();
     for (number, look) in LOOKS.into_iter().enumerate() {
         let Some(nm) = networkmanager_within(RETURN).await else {
             let why =
                 offline(snapshot, plan).err().map(|e| format!("profiles could not be written back: {e}"));
             let gone =
                 "NetworkManager did not come back; `linesman recover` finishes once it runs".to_string();
-            return Restored { remaining: why.into_iter().chain([gone]).collect(), unfinished: true };
+            return Restored { remaining: why.into_iter().chain([gone]).collect(), unfinished: true, notes };
         };
         way.roll_back(&nm).await;
         if number == 0 {
             failpoint::reach("checkpoint-rolled-back").await;
         }
         left = way.go(&nm, &left.interfaces, look).await;
+        notes.append(&mut left.notes);
         if left.remaining.is_empty() {
             break;
         }
@@ -62,7 +65,7 @@ pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>)
     let unfinished = no_ovs.is_some();
     remaining.extend(no_ovs);
     remaining.extend(restore_foreign(snapshot).await);
-    Restored { remaining, unfinished }
+    Restored { remaining, unfinished, notes }
 }
 
 /// From where the host is back to where it was. Gone again if something died on the way.
@@ -77,10 +80,12 @@ struct Way<'a> {
 struct Left {
     remaining: Vec<String>,
     interfaces: BTreeSet<String>,
+    notes: Vec<String>,
 }
 
 impl Way<'_> {
     async fn roll_back(&self, nm: &Nm) {
+        devices::await_ovs(self.snapshot, self.plan).await;
         if let Some(checkpoint) = ours(self.checkpoint, &nm.checkpoints().await.unwrap_or_default()) {
             // What a device misses is seen afterwards, where it can still be mended.
             nm.rollback(checkpoint).await.ok();
@@ -99,7 +104,7 @@ impl Way<'_> {
         }
         devices::reactivate(nm, snapshot, &again).await;
         devices::remove_created(nm, snapshot, plan).await;
-        devices::remove_from_ovs(snapshot, plan).await;
+        left.notes.extend(devices::remove_from_ovs(snapshot, plan).await);
         devices::calm(snapshot, plan).await;
         restore_dns(nm, snapshot).await;
         snapshot.hostname.restore(nm).await;
