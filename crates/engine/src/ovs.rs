@@ -32,6 +32,17 @@ pub async fn restore(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<(),
     Ok(())
 }
 
+/// Takes away what NetworkManager made since the snapshot and could not remove itself.
+pub async fn remove_made(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<(), ovsdb::Error> {
+    let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
+    let now = OvsKeys::read(&mut db).await?;
+    let ops = ovsdb::remove_plan(before, &now, touched);
+    if !ops.is_empty() {
+        db.apply(&ops).await?;
+    }
+    Ok(())
+}
+
 /// After a change: foreign keys on rows that were made anew come along.
 pub async fn carry(
     before: &OvsKeys,

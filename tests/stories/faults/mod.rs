@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use bed::Bed;
-use cell::{Cell, Change, Victim};
+use cell::{Cell, Change};
 use picture::Picture;
 
 #[test]
@@ -80,7 +80,7 @@ fn one(bed: &Bed, cell: &Cell) -> Result<String, String> {
     let told = strike::strike(bed, cell)?;
     bed.wait_daemons();
     let verdict = verdict(bed, &earlier).map_err(|why| format!("{why}\n{told}"))?;
-    let vip = cell.victim != Victim::Power;
+    let vip = cell.spares_virtual_ip();
     let goal = if verdict == "committed" { &bed.new } else { &old };
     settled(bed, goal, vip).map_err(|why| format!("{verdict}, but {why}\n{told}"))?;
     if !vip && verdict != "committed" {

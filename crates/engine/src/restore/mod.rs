@@ -1,5 +1,6 @@
 //! The way back. Whatever died in between, the former state is restored, looked at, and said so.
 
+mod devices;
 mod metrics;
 mod profiles;
 mod target;
@@ -12,7 +13,7 @@ use linesman_core::compare::{Difference, differences};
 use linesman_core::plan::Plan;
 
 use crate::netlink::Netlink;
-use crate::nm::{Nm, NmView};
+use crate::nm::Nm;
 use crate::snapshot::{Hostname, Snapshot};
 use crate::verify::{self, Look, Verdict};
 use crate::watch::Watch;
@@ -30,7 +31,7 @@ const METRICS: Duration = Duration::from_secs(5);
 pub struct Restored {
     /// What is not as before; empty: all of it is.
     pub remaining: Vec<String>,
-    /// NetworkManager did not come back: files are restored, the rest waits for the next start.
+    /// NetworkManager or Open vSwitch did not come back: the rest waits until they do.
     pub unfinished: bool,
 }
 
@@ -61,9 +62,11 @@ pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>)
         }
     }
     let mut remaining = left.remaining;
-    remaining.extend(restore_ovs_keys(snapshot, plan).await);
+    let no_ovs = restore_ovs_keys(snapshot, plan).await;
+    let unfinished = no_ovs.is_some();
+    remaining.extend(no_ovs);
     remaining.extend(restore_foreign(snapshot).await);
-    Restored { remaining, unfinished: false }
+    Restored { remaining, unfinished }
 }
 
 /// From where the host is back to where it was. Gone again if something died on the way.
@@ -98,8 +101,10 @@ impl Way<'_> {
             Ok(rewritten) => again.extend(rewritten),
             Err(e) => left.remaining.push(format!("profiles: {e}")),
         }
-        reactivate(nm, snapshot, &again).await;
-        remove_created(nm, snapshot, plan).await;
+        devices::reactivate(nm, snapshot, &again).await;
+        devices::remove_created(nm, snapshot, plan).await;
+        devices::remove_from_ovs(snapshot, plan).await;
+        devices::calm(snapshot, plan).await;
         restore_dns(nm, snapshot).await;
         snapshot.hostname.restore(nm).await;
         let goal = target::target(snapshot, plan);
@@ -179,40 +184,6 @@ async fn restore_profiles(nm: &Nm, snapshot: &Snapshot, plan: &Plan) -> Result<B
     Ok(repair.write.iter().chain(&repair.remove).filter_map(|p| p.interface()).map(str::to_string).collect())
 }
 
-/// Activates the former profiles of these interfaces again, controllers before their ports.
-async fn reactivate(nm: &Nm, snapshot: &Snapshot, interfaces: &BTreeSet<String>) {
-    let mut profiles: Vec<_> = snapshot.active.iter().filter(|a| interfaces.contains(&a.interface)).collect();
-    profiles.sort_by_key(|a| match a.kind.as_str() {
-        "ovs-bridge" => 0,
-        "ovs-port" => 1,
-        "ovs-interface" | "bridge" | "bond" | "vrf" => 2,
-        _ => 3,
-    });
-    for profile in profiles {
-        if let Err(e) = nm.activate(&profile.uuid, None).await {
-            log::warn!("{}: {e}", profile.interface);
-        }
-    }
-}
-
-async fn remove_created(nm: &Nm, snapshot: &Snapshot, plan: &Plan) {
-    let existed = |name: &str| {
-        let interfaces = snapshot.state["interfaces"].as_array();
-        interfaces.is_some_and(|list| list.iter().any(|i| i["name"] == name))
-    };
-    let Ok(NmView { devices, .. }) = nm.view().await else { return };
-    for device in
-        devices.iter().filter(|d| d.real && plan.created.contains(&d.interface) && !existed(&d.interface))
-    {
-        nm.delete_device(&device.path).await.ok();
-    }
-    let Ok(netlink) = Netlink::open() else { return };
-    let Ok(links) = netlink.links().await else { return };
-    for link in links.iter().filter(|l| plan.created.contains(&l.name) && !existed(&l.name)) {
-        netlink.delete_link(&link.name).await.ok();
-    }
-}
-
 async fn restore_dns(nm: &Nm, snapshot: &Snapshot) {
     if nm.global_dns().await.is_ok_and(|now| now != snapshot.dns)
         && let Err(e) = nm.set_global_dns(&snapshot.dns).await
@@ -231,7 +202,7 @@ async fn restore_ovs_keys(snapshot: &Snapshot, plan: &Plan) -> Option<String> {
         }
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
-    Some(format!("keys in the Open vSwitch database: {last}"))
+    Some(format!("Open vSwitch did not come back ({last}); `linesman recover` finishes once it runs"))
 }
 
 async fn restore_foreign(snapshot: &Snapshot) -> Vec<String> {
