@@ -3,7 +3,9 @@
 mod apply;
 mod bad_input;
 mod coverage;
+mod examples;
 mod faults;
+mod foreign;
 mod on_node;
 mod ovsdb;
 mod persist;

@@ -228,6 +228,15 @@ impl Nm {
         Ok(IpMethods { v4: method("ipv4"), v6: method("ipv6") })
     }
 
+    /// Another metric than NetworkManager chose, on the device alone: the profile stays as it is.
+    pub async fn set_route_metric(&self, device: &str, family: &str, metric: i64) -> Result<()> {
+        let failed = |e: String| Error::call("putting a route's former metric back", e);
+        let device = self.device(device).await?;
+        let (mut settings, version) = bounded(device.get_applied_connection(0)).await.map_err(failed)?;
+        settings.entry(family.to_string()).or_default().insert("route-metric".to_string(), metric.into());
+        bounded(device.reapply(settings, version, 0)).await.map_err(failed)
+    }
+
     async fn device(&self, path: &str) -> Result<proxy::DeviceProxy<'_>> {
         proxy::DeviceProxy::builder(&self.bus)
             .path(path.to_string())

@@ -84,4 +84,11 @@ pub trait Device {
         &self,
         flags: u32,
     ) -> zbus::Result<(HashMap<String, HashMap<String, OwnedValue>>, u64)>;
+
+    fn reapply(
+        &self,
+        settings: HashMap<String, HashMap<String, OwnedValue>>,
+        version: u64,
+        flags: u32,
+    ) -> zbus::Result<()>;
 }

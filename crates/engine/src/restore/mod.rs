@@ -1,9 +1,11 @@
 //! The way back. Whatever died in between, the former state is restored, looked at, and said so.
 
 mod devices;
+mod metrics;
 mod profiles;
 mod target;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -21,6 +23,8 @@ use crate::{Result, failpoint, keyfile, observe, ovs};
 const RETURN: Duration = Duration::from_secs(30);
 /// How long what was restored may take to be there, before it is helped along once more.
 const LOOKS: [Duration; 3] = [Duration::from_secs(6), Duration::from_secs(10), Duration::from_secs(20)];
+/// How long NetworkManager may take to put a metric right.
+const METRICS: Duration = Duration::from_secs(5);
 
 /// What is left to wish for after going back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,8 +113,7 @@ impl Way<'_> {
         restore_dns(nm, snapshot).await;
         snapshot.hostname.restore(nm).await;
         let goal = target::target(snapshot, plan);
-        let judge = |now: &serde_json::Value| differences(&goal, now);
-        match verify::settle(nm, &watch, look, Look::Whole, judge).await {
+        match settle(nm, &watch, look, &goal).await {
             Verdict::Holds => {}
             Verdict::Differs(differing) => {
                 left.interfaces = interfaces_of(&differing, plan);
@@ -120,6 +123,23 @@ impl Way<'_> {
         }
         left
     }
+}
+
+/// First the goal whatever its metrics, then those that came out wrong.
+async fn settle(nm: &Nm, watch: &Watch, look: Duration, goal: &serde_json::Value) -> Verdict {
+    let loose = metrics::ignored(goal);
+    let wrong = RefCell::new(BTreeSet::new());
+    let judge = |now: &serde_json::Value| {
+        *wrong.borrow_mut() = metrics::wrong(goal, now);
+        differences(&loose, now)
+    };
+    let verdict = verify::settle(nm, watch, look, Look::Whole, judge).await;
+    let wrong = wrong.into_inner();
+    if !matches!(verdict, Verdict::Holds) || wrong.is_empty() {
+        return verdict;
+    }
+    metrics::set_right(nm, &wrong).await;
+    verify::settle(nm, watch, METRICS, Look::Whole, |now| differences(goal, now)).await
 }
 
 /// Which of the open checkpoints is the change's own. Pure.

@@ -67,7 +67,9 @@ fn places(
     let place = |f: &AddressFact| {
         let home = links.iter().find(|l| l.name == f.interface);
         match home {
-            Some(link) if link.controller.is_none() && !is_ovs_port(desired, &f.interface) => {
+            Some(link)
+                if link.controller.is_none() && !is_ovs_port(desired, &snapshot.state, &f.interface) =>
+            {
                 Some(f.interface.clone())
             }
             _ => successor(snapshot, addresses, &f.interface),
@@ -101,14 +103,17 @@ fn forbids_extra(desired: &Value, name: &str, ip: IpAddr) -> bool {
     named(desired, name).any(|i| i[family]["allow-extra-address"] == false)
 }
 
-/// A port of a userspace bridge has no controller in the kernel's eyes.
-fn is_ovs_port(desired: &Value, name: &str) -> bool {
-    desired["interfaces"].as_array().into_iter().flatten().filter(|i| i["type"] == "ovs-bridge").any(
-        |bridge| {
-            let ports = bridge.pointer("/bridge/port").and_then(Value::as_array);
-            ports.into_iter().flatten().any(|p| p["name"] == name)
-        },
-    )
+/// A port of a userspace bridge has no controller in the kernel's eyes. Its internal interface is a port
+/// too, but one that keeps its addresses.
+fn is_ovs_port(desired: &Value, before: &Value, name: &str) -> bool {
+    let is_port = |bridge: &Value| {
+        let ports = bridge.pointer("/bridge/port").and_then(Value::as_array);
+        ports.into_iter().flatten().any(|p| p["name"] == name)
+    };
+    let internal = |state| named(state, name).any(|i| i["type"] == "ovs-interface");
+    let mut bridges =
+        desired["interfaces"].as_array().into_iter().flatten().filter(|i| i["type"] == "ovs-bridge");
+    bridges.any(is_port) && !internal(desired) && !internal(before)
 }
 
 /// Keys that the document itself sets or removes are not foreign.
@@ -157,6 +162,16 @@ mod tests {
         };
         let now = [AddressFact::test("eth0", "10.9.0.2")];
         assert_eq!(successor(&snapshot, &now, "br-ex").as_deref(), Some("eth0"));
+    }
+
+    #[test]
+    fn the_internal_interface_of_a_bridge_keeps_its_addresses() {
+        let ports = json!([{ "name": "eth0" }, { "name": "br-ex" }]);
+        let bridge = json!({ "name": "br-ex", "type": "ovs-bridge", "bridge": { "port": ports } });
+        let internal = json!({ "name": "br-ex", "type": "ovs-interface" });
+        let (desired, before) = (json!({ "interfaces": [bridge] }), json!({ "interfaces": [internal] }));
+        assert!(is_ovs_port(&desired, &before, "eth0"));
+        assert!(!is_ovs_port(&desired, &before, "br-ex"));
     }
 
     #[test]

@@ -1,0 +1,104 @@
+//! Metrics that NetworkManager chose itself.
+//!
+//! An interface that is activated again is queued behind all others, so that the default route may lead
+//! through another NIC than before. Its former metric is put on the device; the profile stays as it was.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::nm::Nm;
+
+/// An interface whose routes of one family had this metric.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Metric {
+    interface: String,
+    family: &'static str,
+    metric: i64,
+}
+
+/// The same goal, whatever the metrics: what must hold before they can be set right.
+pub fn ignored(goal: &Value) -> Value {
+    let mut goal = goal.clone();
+    for route in goal.pointer_mut("/routes/config").and_then(Value::as_array_mut).into_iter().flatten() {
+        remove(route, "metric");
+    }
+    for interface in goal["interfaces"].as_array_mut().into_iter().flatten() {
+        for family in ["ipv4", "ipv6"] {
+            for key in ["auto-route-metric", "prefix-route-metric"] {
+                remove(&mut interface[family], key);
+            }
+        }
+    }
+    goal
+}
+
+fn remove(value: &mut Value, key: &str) {
+    if let Some(map) = value.as_object_mut() {
+        map.shift_remove(key);
+    }
+}
+
+/// Metrics that profiles fix come back with them: what differs is NetworkManager's own choice.
+pub fn wrong(goal: &Value, now: &Value) -> BTreeSet<Metric> {
+    let routes = |state: &Value| state.pointer("/routes/config").and_then(Value::as_array).cloned();
+    let now = routes(now).unwrap_or_default();
+    let holds = |route: &Value| {
+        now.iter().any(|n| {
+            ["destination", "next-hop-interface", "table-id", "metric"]
+                .iter()
+                .all(|key| n.get(key) == route.get(key))
+        })
+    };
+    routes(goal).unwrap_or_default().iter().filter(|route| !holds(route)).filter_map(of_route).collect()
+}
+
+fn of_route(route: &Value) -> Option<Metric> {
+    let family = if route["destination"].as_str()?.contains(':') { "ipv6" } else { "ipv4" };
+    Some(Metric {
+        interface: route["next-hop-interface"].as_str()?.to_string(),
+        family,
+        metric: route["metric"].as_i64()?,
+    })
+}
+
+pub async fn set_right(nm: &Nm, metrics: &BTreeSet<Metric>) {
+    let Ok(view) = nm.view().await else { return };
+    for Metric { interface, family, metric } in metrics {
+        let device = view.devices.iter().find(|d| d.interface == *interface && d.activated());
+        let Some(device) = device else { continue };
+        if let Err(e) = nm.set_route_metric(&device.path, family, *metric).await {
+            log::warn!("{interface}: {e}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn state(metric: u32) -> Value {
+        json!({ "interfaces": [], "routes": { "config": [
+            { "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "metric": metric, "table-id": 254 },
+            { "destination": "::/0", "next-hop-interface": "eth0", "metric": metric, "table-id": 254 },
+            { "destination": "192.0.2.0/24", "next-hop-interface": "eth0", "metric": 150, "table-id": 254 }
+        ]}})
+    }
+
+    #[test]
+    fn only_what_moved_is_set_right() {
+        assert!(wrong(&state(100), &state(100)).is_empty());
+        let metric = |family| Metric { interface: "eth0".into(), family, metric: 100 };
+        assert_eq!(wrong(&state(100), &state(103)), BTreeSet::from([metric("ipv4"), metric("ipv6")]));
+    }
+
+    #[test]
+    fn a_goal_without_metrics_still_wants_its_routes() {
+        let goal = ignored(&state(100));
+        assert_eq!(
+            goal["routes"]["config"][0],
+            json!({ "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "table-id": 254 })
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! Every document under examples/ is planned and applied, holds, and is taken back again.
+
+use std::path::Path;
+
+use linesman_tests::{Host, see};
+
+#[test]
+fn every_example_works() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples"));
+    let entries = std::fs::read_dir(folder).expect("there are examples");
+    let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    files.sort();
+    assert!(files.len() >= 8, "{files:?}");
+    let host = Host::new("examples");
+    let filters_vlans = see::kernel_filters_vlans(&host.node);
+    for file in files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&file).expect("an example can be read");
+        if filters_vlans || !text.contains("trunk-tags") {
+            example(&host, &name, &text);
+        }
+    }
+    host.assert_settled();
+}
+
+/// Applied without being confirmed, so that taking it back brings the node to where it was.
+fn example(host: &Host, name: &str, text: &str) {
+    let file = host.document(text);
+    let plan = host.linesman(&["plan", &file]);
+    assert_eq!(plan.code(), Some(2), "{name}: {}{}", plan.stdout, plan.stderr);
+    let applied = host.linesman(&["apply", &file, "--no-commit", "--timeout", "300"]);
+    assert!(applied.success(), "{name}: {}{}", applied.stdout, applied.stderr);
+    let again = host.linesman(&["plan", &file]);
+    assert!(again.success(), "{name}, once applied: {}{}", again.stdout, again.stderr);
+    let back = host.linesman(&["rollback"]);
+    assert!(back.success(), "{name}, going back: {}{}", back.stdout, back.stderr);
+    let plan_again = host.linesman(&["plan", &file]);
+    assert_eq!(plan_again.stdout, plan.stdout, "{name}: the node is not as before");
+}
