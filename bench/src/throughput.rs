@@ -11,14 +11,7 @@ const ROUNDS: usize = 7;
 pub fn run(report: &mut Report) -> Fallible<()> {
     let (_lab, node) = bed("bench-apply")?;
     compare(&node, report, "one bridge with an address", &states::bridges(1), &states::no_bridges(1), 0.35)?;
-    compare(
-        &node,
-        report,
-        "br-ex taking over a NIC",
-        &states::br_ex(&node),
-        &documents::eth0(&node),
-        0.5,
-    )?;
+    compare(&node, report, "br-ex taking over a NIC", &states::br_ex(&node), &documents::eth0(&node), 0.5)?;
     compare(&node, report, "100 bridges", &states::bridges(100), &states::no_bridges(100), 0.7)
 }
 

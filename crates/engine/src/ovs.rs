@@ -32,6 +32,19 @@ pub async fn restore(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<(),
     Ok(())
 }
 
+/// How many bridges and ports NetworkManager made since the snapshot.
+pub async fn made(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<usize, ovsdb::Error> {
+    Ok(ovsdb::remove_plan(before, &read_keys().await?, touched).len())
+}
+
+/// Takes away what NetworkManager made since the snapshot and could not remove itself.
+pub async fn remove_made(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<(), ovsdb::Error> {
+    let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
+    let now = OvsKeys::read(&mut db).await?;
+    db.apply(&ovsdb::remove_plan(before, &now, touched)).await?;
+    Ok(())
+}
+
 /// After a change: foreign keys on rows that were made anew come along.
 pub async fn carry(
     before: &OvsKeys,

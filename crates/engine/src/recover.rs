@@ -47,10 +47,7 @@ pub async fn finish_earlier(journal: &Journal) -> Result<()> {
     for record in journal.unfinished() {
         let id = record.id.clone();
         match finish(journal, record).await? {
-            Some(outcome) if outcome.verdict == Verdict::Incomplete => {
-                log::warn!("earlier change {id}: {}", outcome.remaining.join("; "));
-            }
-            Some(_) => {}
+            Some(outcome) => close(journal, &id, outcome).await?,
             None => {
                 let checkpoint = match journal.records().into_iter().find(|r| r.id == id).map(|r| r.phase) {
                     Some(Phase::Pending { checkpoint, .. }) => checkpoint,
@@ -59,6 +56,19 @@ pub async fn finish_earlier(journal: &Journal) -> Result<()> {
                 return Err(Error::Unconfirmed { checkpoint });
             }
         }
+    }
+    Ok(())
+}
+
+/// A change that still waits for Open vSwitch ends here: to go back to its beginning after the next one
+/// was made would undo that, too. Without NetworkManager there is no next one.
+async fn close(journal: &Journal, id: &str, outcome: Outcome) -> Result<()> {
+    if outcome.verdict == Verdict::Incomplete {
+        log::warn!("earlier change {id}: {}", outcome.remaining.join("; "));
+    }
+    if let Some(mut open) = journal.unfinished().into_iter().find(|r| r.id == id) {
+        Nm::connect().await?;
+        journal.finish(&mut open, outcome)?;
     }
     Ok(())
 }
@@ -129,6 +139,7 @@ async fn back(journal: &Journal, mut record: Record, reason: String) -> Result<O
         step: Some("interrupted".to_string()),
         reason: Some(reason),
         remaining: restored.remaining,
+        notes: restored.notes,
         ..Outcome::new(verdict)
     };
     if !restored.unfinished {

@@ -16,13 +16,17 @@ pub enum Victim {
     /// Both stopped until NetworkManager has gone back by itself; the worker goes on first.
     BothPaused,
     Daemon(Daemon),
+    /// Killed with the agent: no checkpoint is left, and nobody to go back.
+    AgentAndNetworkManager,
+    /// Killed, and started again only when the agent has given up waiting for it.
+    Gone(Daemon),
     /// Not one block is free, neither for the journal nor for profiles.
     Disk,
     /// Everything at once, and the node boots again.
     Power,
 }
 
-pub const VICTIMS: [Victim; 11] = [
+pub const VICTIMS: [Victim; 14] = [
     Victim::Agent,
     Victim::AgentPaused,
     Victim::Worker,
@@ -32,6 +36,9 @@ pub const VICTIMS: [Victim; 11] = [
     Victim::Daemon(Daemon::Dbus),
     Victim::Daemon(Daemon::OvsdbServer),
     Victim::Daemon(Daemon::OvsVswitchd),
+    Victim::AgentAndNetworkManager,
+    Victim::Gone(Daemon::NetworkManager),
+    Victim::Gone(Daemon::OvsdbServer),
     Victim::Disk,
     Victim::Power,
 ];
@@ -92,14 +99,32 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// There is no worker to strike before it starts and after it has ended.
     fn makes_sense(&self) -> bool {
-        let worker_lives = matches!(
-            self.boundary,
-            Boundary::Forth("worker-started" | "worker-done") | Boundary::MidApply(_)
-        );
-        let needs_worker = matches!(self.victim, Victim::Worker | Victim::WorkerPaused | Victim::BothPaused);
-        worker_lives || !needs_worker
+        match self.victim {
+            // There is none before it starts and after it has ended.
+            Victim::Worker | Victim::WorkerPaused | Victim::BothPaused => matches!(
+                self.boundary,
+                Boundary::Forth("worker-started" | "worker-done") | Boundary::MidApply(_)
+            ),
+            // Half a minute each.
+            Victim::Gone(_) => matches!(
+                self.boundary,
+                Boundary::MidApply(250) | Boundary::Forth("applied") | Boundary::Back("rolling-back")
+            ),
+            _ => true,
+        }
+    }
+
+    /// A virtual IP does not survive a power cut; and once the change is committed, NetworkManager and
+    /// Open vSwitch make br-ex anew when they are started again, with what its profile says.
+    pub fn spares_virtual_ip(&self) -> bool {
+        match self.victim {
+            Victim::Power => false,
+            Victim::Daemon(_) | Victim::AgentAndNetworkManager => {
+                self.boundary != Boundary::Forth("committed")
+            }
+            _ => true,
+        }
     }
 }
 
@@ -157,6 +182,8 @@ impl fmt::Display for Victim {
             Self::WorkerPaused => "worker paused",
             Self::BothPaused => "agent and worker paused",
             Self::Daemon(daemon) => return write!(f, "{} killed", daemon.process_name()),
+            Self::AgentAndNetworkManager => "agent and NetworkManager killed",
+            Self::Gone(daemon) => return write!(f, "{} gone", daemon.process_name()),
             Self::Disk => "disk filled",
             Self::Power => "power cut",
         })

@@ -12,7 +12,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use bed::Bed;
-use cell::{Cell, Change, Victim};
+use cell::{Cell, Change};
+use linesman_lab::Daemon;
 use picture::Picture;
 
 #[test]
@@ -79,14 +80,22 @@ fn one(bed: &Bed, cell: &Cell) -> Result<String, String> {
     let watch = bed.host.lab.hub().watch(bed.host.node.mgmt_ipv4()).map_err(|e| e.to_string())?;
     let told = strike::strike(bed, cell)?;
     bed.wait_daemons();
+    if std::env::var_os("LINESMAN_EVIDENCE").is_some() {
+        println!("{told}\n{}", bed.evidence());
+    }
     let verdict = verdict(bed, &earlier).map_err(|why| format!("{why}\n{told}"))?;
-    let vip = cell.victim != Victim::Power;
+    let vip = cell.spares_virtual_ip();
     let goal = if verdict == "committed" { &bed.new } else { &old };
     settled(bed, goal, vip).map_err(|why| format!("{verdict}, but {why}\n{told}"))?;
     if !vip && verdict != "committed" {
         bed.put_vip();
     }
     let outage = watch.stop().longest_outage();
+    if told.contains("restart NetworkManager") {
+        bed.host.node.kill_daemon(Daemon::NetworkManager).map_err(|e| e.to_string())?;
+        bed.wait_daemons();
+        bed.put_vip();
+    }
     go_on(bed, vip || verdict != "committed").map_err(|why| format!("{verdict}, then {why}\n{told}"))?;
     go_home(bed, &old).map_err(|why| format!("{verdict}, all well, but on the way home {why}\n{told}"))?;
     Ok(format!("{verdict}, silent for {:.1} s", outage.as_secs_f64()))

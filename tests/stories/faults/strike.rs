@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use linesman_lab::{Output, Running};
+use linesman_lab::{Daemon, Output, Running};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -57,6 +57,25 @@ pub fn strike(bed: &Bed, cell: &Cell) -> Result<String, String> {
         Victim::Daemon(daemon) => {
             bed.host.node.kill_daemon(daemon).map_err(|e| e.to_string())?;
             stage.let_finish(running, &mut told)?;
+        }
+        Victim::AgentAndNetworkManager => {
+            running.kill().map_err(|e| e.to_string())?;
+            bed.host.node.kill_daemon(Daemon::NetworkManager).map_err(|e| e.to_string())?;
+            tell(&mut told, "killed", &running.wait().map_err(|e| e.to_string())?);
+            stage.pass();
+            bed.host.node.wait_daemon(Daemon::NetworkManager).map_err(|e| e.to_string())?;
+            stage.recover(&mut told);
+        }
+        Victim::Gone(daemon) => {
+            let node = &bed.host.node;
+            let result = node
+                .pause_restarts(true)
+                .and_then(|()| node.kill_daemon(daemon))
+                .map_err(|e| e.to_string())
+                .and_then(|()| stage.let_finish(running, &mut told));
+            node.pause_restarts(false).and_then(|()| node.wait_daemon(daemon)).map_err(|e| e.to_string())?;
+            result?;
+            stage.recover(&mut told);
         }
         Victim::Disk => {
             bed.host.node.fill_disk().map_err(|e| e.to_string())?;
@@ -185,11 +204,16 @@ impl Stage<'_> {
     /// The agent lives: it must bring the change to its end by itself.
     fn let_finish(&self, running: Running, told: &mut String) -> Result<(), String> {
         self.pass();
-        if self.cell.boundary == Boundary::Pending && running.status().is_none() {
-            tell(told, "commit", &self.bed.host.linesman(&["commit"]));
-        }
+        let pending = self.cell.boundary == Boundary::Pending && running.status().is_none();
+        let confirmed = pending.then(|| self.bed.host.linesman(&["commit"]));
         let output = running.wait().map_err(|e| format!("{e}\n{told}"))?;
         tell(told, "struck", &output);
+        if let Some(commit) = confirmed {
+            tell(told, "commit", &commit);
+            if commit.success() && !output.success() {
+                return Err(format!("`commit` and `apply` disagree\n{told}"));
+            }
+        }
         Ok(())
     }
 }

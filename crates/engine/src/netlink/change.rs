@@ -46,6 +46,13 @@ impl Netlink {
         answer.map_err(|error| Error::of(format!("set {interface} up"), error))
     }
 
+    pub async fn set_promiscuous(&self, interface: &str, on: bool) -> Result<()> {
+        let index = self.index_of(interface).await?;
+        let message = LinkUnspec::new_with_index(index).promiscuous(on).build();
+        let answer = self.handle.link().change(message).execute().await;
+        answer.map_err(|error| Error::of(format!("set {interface} promiscuous or not"), error))
+    }
+
     /// Says whether it was there.
     pub async fn delete_link(&self, name: &str) -> Result<bool> {
         let Some(index) = self.find(name).await? else { return Ok(false) };

@@ -23,6 +23,9 @@ pub struct LinkFact {
     /// Set up by an administrator; says nothing about the other end.
     pub up: bool,
     pub carrier: bool,
+    /// As asked for by somebody; who only listens in is not counted.
+    #[serde(default)]
+    pub promiscuous: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,6 +99,7 @@ pub(super) fn link(message: &LinkMessage, names: &Names) -> Option<LinkFact> {
         kind: None,
         up: flags.contains(LinkFlags::Up),
         carrier: flags.contains(LinkFlags::LowerUp),
+        promiscuous: flags.contains(LinkFlags::Promisc),
         controller: None,
         mac: None,
         mtu: None,

@@ -14,7 +14,7 @@ use std::{io, path::PathBuf, time::Duration};
 pub use client::{Applied, DEFAULT_SOCKET, Ovsdb};
 pub use keys::{BridgeKeys, InterfaceKeys, OvsKeys, RowKeys};
 pub use op::{Column, Condition, Mutation, Op, Row, Table};
-pub use plan::{KeyPath, Scope, carry_plan, missing_rows, restore_plan};
+pub use plan::{KeyPath, Scope, carry_plan, missing_rows, remove_plan, restore_plan};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

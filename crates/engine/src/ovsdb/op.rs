@@ -58,6 +58,11 @@ impl Condition {
     pub fn named(name: &str) -> Self {
         Condition(vec![json!(["name", "==", name])])
     }
+
+    /// Rows that refer to another row in that column.
+    pub fn refers(column: &str, uuid: &str) -> Self {
+        Condition(vec![json!([column, "includes", ["uuid", uuid]])])
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -68,6 +73,11 @@ impl Mutation {
     pub fn delete_keys<'a>(column: Column, keys: impl IntoIterator<Item = &'a str>) -> Self {
         let keys: Vec<&str> = keys.into_iter().collect();
         Mutation(json!([column.as_str(), "delete", ["set", keys]]))
+    }
+
+    /// A row that nobody refers to any more goes by itself.
+    pub fn drop_reference(column: &str, uuid: &str) -> Self {
+        Mutation(json!([column, "delete", ["uuid", uuid]]))
     }
 
     /// Adds keys. The database leaves a key that exists as it is: delete it first to alter it.

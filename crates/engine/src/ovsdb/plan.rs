@@ -70,6 +70,29 @@ pub fn carry_plan(
     ops
 }
 
+/// Takes bridges and ports away that NetworkManager made since the snapshot. It removes them itself, unless the
+/// database did not answer at that moment: it never tries again.
+pub fn remove_plan(snapshot: &OvsKeys, now: &OvsKeys, names: &BTreeSet<String>) -> Vec<Op> {
+    let made = |table: Table| {
+        let rows = now.rows(table).into_iter();
+        rows.filter(move |(name, row)| {
+            names.contains(*name) && snapshot.row(table, name).is_none() && is_networkmanagers(row)
+        })
+    };
+    let drop = |parent: Table, column: &'static str, uuid: &str| Op::Mutate {
+        table: parent.as_str(),
+        condition: Condition::refers(column, uuid),
+        mutations: vec![Mutation::drop_reference(column, uuid)],
+    };
+    let bridges = made(Table::Bridge).map(|(_, row)| drop(Table::OpenVSwitch, "bridges", &row.uuid));
+    let ports = made(Table::Port).map(|(_, row)| drop(Table::Bridge, "ports", &row.uuid));
+    ports.chain(bridges).collect()
+}
+
+fn is_networkmanagers(row: &RowKeys) -> bool {
+    row.external_ids.keys().any(|key| key.starts_with("NM."))
+}
+
 /// Rows of the snapshot that are gone: nothing can be restored into them until NetworkManager has made them again.
 pub fn missing_rows(snapshot: &OvsKeys, now: &OvsKeys, scope: &Scope) -> Vec<(Table, String)> {
     let gone = |(table, name, _): &(Table, &str, &RowKeys)| now.row(*table, name).is_none();

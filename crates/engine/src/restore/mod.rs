@@ -1,5 +1,6 @@
 //! The way back. Whatever died in between, the former state is restored, looked at, and said so.
 
+mod devices;
 mod metrics;
 mod profiles;
 mod target;
@@ -12,8 +13,8 @@ use linesman_core::compare::{Difference, differences};
 use linesman_core::plan::Plan;
 
 use crate::netlink::Netlink;
-use crate::nm::{Nm, NmView};
-use crate::snapshot::{ActiveProfile, Hostname, Snapshot};
+use crate::nm::Nm;
+use crate::snapshot::{Hostname, Snapshot};
 use crate::verify::{self, Look, Verdict};
 use crate::watch::Watch;
 use crate::{Result, failpoint, keyfile, observe, ovs};
@@ -30,8 +31,9 @@ const METRICS: Duration = Duration::from_secs(5);
 pub struct Restored {
     /// What is not as before; empty: all of it is.
     pub remaining: Vec<String>,
-    /// NetworkManager did not come back: files are restored, the rest waits for the next start.
+    /// NetworkManager or Open vSwitch did not come back: the rest waits until they do.
     pub unfinished: bool,
+    pub notes: Vec<String>,
 }
 
 /// Puts the former profiles in place before NetworkManager starts, so that it boots into the former state.
@@ -43,27 +45,31 @@ pub fn offline(snapshot: &Snapshot, plan: &Plan) -> std::io::Result<()> {
 pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>) -> Restored {
     let way = Way { snapshot, plan, checkpoint };
     let mut left = Left::default();
+    let mut notes = Vec::new();
     for (number, look) in LOOKS.into_iter().enumerate() {
         let Some(nm) = networkmanager_within(RETURN).await else {
             let why =
                 offline(snapshot, plan).err().map(|e| format!("profiles could not be written back: {e}"));
             let gone =
                 "NetworkManager did not come back; `linesman recover` finishes once it runs".to_string();
-            return Restored { remaining: why.into_iter().chain([gone]).collect(), unfinished: true };
+            return Restored { remaining: why.into_iter().chain([gone]).collect(), unfinished: true, notes };
         };
         way.roll_back(&nm).await;
         if number == 0 {
             failpoint::reach("checkpoint-rolled-back").await;
         }
         left = way.go(&nm, &left.interfaces, look).await;
+        notes.append(&mut left.notes);
         if left.remaining.is_empty() {
             break;
         }
     }
     let mut remaining = left.remaining;
-    remaining.extend(restore_ovs_keys(snapshot, plan).await);
+    let no_ovs = restore_ovs_keys(snapshot, plan).await;
+    let unfinished = no_ovs.is_some();
+    remaining.extend(no_ovs);
     remaining.extend(restore_foreign(snapshot).await);
-    Restored { remaining, unfinished: false }
+    Restored { remaining, unfinished, notes }
 }
 
 /// From where the host is back to where it was. Gone again if something died on the way.
@@ -78,10 +84,12 @@ struct Way<'a> {
 struct Left {
     remaining: Vec<String>,
     interfaces: BTreeSet<String>,
+    notes: Vec<String>,
 }
 
 impl Way<'_> {
     async fn roll_back(&self, nm: &Nm) {
+        devices::await_ovs(self.snapshot, self.plan).await;
         if let Some(checkpoint) = ours(self.checkpoint, &nm.checkpoints().await.unwrap_or_default()) {
             // What a device misses is seen afterwards, where it can still be mended.
             nm.rollback(checkpoint).await.ok();
@@ -98,8 +106,10 @@ impl Way<'_> {
             Ok(rewritten) => again.extend(rewritten),
             Err(e) => left.remaining.push(format!("profiles: {e}")),
         }
-        reactivate(nm, snapshot, &again, |_| true).await;
-        remove_created(nm, snapshot, plan).await;
+        devices::reactivate(nm, snapshot, &again).await;
+        devices::remove_created(nm, snapshot, plan).await;
+        left.notes.extend(devices::remove_from_ovs(snapshot, plan).await);
+        devices::calm(snapshot, plan).await;
         restore_dns(nm, snapshot).await;
         snapshot.hostname.restore(nm).await;
         let goal = target::target(snapshot, plan);
@@ -176,43 +186,8 @@ async fn restore_profiles(nm: &Nm, snapshot: &Snapshot, plan: &Plan) -> Result<B
     if !repair.remove.is_empty() {
         nm.reload_profiles().await?;
     }
-    reactivate(nm, snapshot, &repair.usurped(), |kind| kind == "ovs-interface").await;
+    devices::reclaim(nm, snapshot, &repair.usurped()).await;
     Ok(repair.interfaces())
-}
-
-/// Activates the former profiles of these interfaces again, controllers before their ports.
-async fn reactivate(nm: &Nm, snapshot: &Snapshot, interfaces: &BTreeSet<String>, is_meant: fn(&str) -> bool) {
-    let meant = |a: &&ActiveProfile| interfaces.contains(&a.interface) && is_meant(&a.kind);
-    let mut profiles: Vec<_> = snapshot.active.iter().filter(meant).collect();
-    profiles.sort_by_key(|a| match a.kind.as_str() {
-        "ovs-bridge" => 0,
-        "ovs-port" => 1,
-        "ovs-interface" | "bridge" | "bond" | "vrf" => 2,
-        _ => 3,
-    });
-    for profile in profiles {
-        if let Err(e) = nm.activate(&profile.uuid, None).await {
-            log::warn!("{}: {e}", profile.interface);
-        }
-    }
-}
-
-async fn remove_created(nm: &Nm, snapshot: &Snapshot, plan: &Plan) {
-    let existed = |name: &str| {
-        let interfaces = snapshot.state["interfaces"].as_array();
-        interfaces.is_some_and(|list| list.iter().any(|i| i["name"] == name))
-    };
-    let Ok(NmView { devices, .. }) = nm.view().await else { return };
-    for device in
-        devices.iter().filter(|d| d.real && plan.created.contains(&d.interface) && !existed(&d.interface))
-    {
-        nm.delete_device(&device.path).await.ok();
-    }
-    let Ok(netlink) = Netlink::open() else { return };
-    let Ok(links) = netlink.links().await else { return };
-    for link in links.iter().filter(|l| plan.created.contains(&l.name) && !existed(&l.name)) {
-        netlink.delete_link(&link.name).await.ok();
-    }
 }
 
 async fn restore_dns(nm: &Nm, snapshot: &Snapshot) {
@@ -233,7 +208,7 @@ async fn restore_ovs_keys(snapshot: &Snapshot, plan: &Plan) -> Option<String> {
         }
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
-    Some(format!("keys in the Open vSwitch database: {last}"))
+    Some(format!("Open vSwitch did not come back ({last}); `linesman recover` finishes once it runs"))
 }
 
 async fn restore_foreign(snapshot: &Snapshot) -> Vec<String> {

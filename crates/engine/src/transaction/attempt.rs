@@ -87,12 +87,13 @@ pub async fn run(
             persist::check(nm, &record.desired, request.manner)
                 .await
                 .map_err(|e| Setback::new("persist", e))?;
-            // What took the addresses over may not have had them at the first try.
-            done.notes = carry::carry(snapshot, &record.plan, &record.desired).await;
         }
         failpoint::reach("verified").await;
         say(Step::Probing);
         done.probes = probes_pass(context, &watch).await?;
+        // What took addresses over may not have had its own at the first try, and a daemon that died
+        // since has made its devices anew.
+        done.notes = carry::carry(snapshot, &record.plan, &record.desired).await;
         failpoint::reach("probed").await;
         Ok(())
     };
@@ -103,9 +104,10 @@ pub async fn run(
 
     if let Ending::Confirm { within } = request.ending {
         let checkpoint = record.checkpoint.clone().unwrap_or_default();
-        say(Step::Unconfirmed { checkpoint: checkpoint.clone(), within });
+        confirm::open(journal, record, &checkpoint, within)?;
+        say(Step::Unconfirmed { checkpoint, within });
         tokio::select! {
-            result = guarded(&mut stop, confirm::await_decision(journal, record, settings, &checkpoint, within)) => result?,
+            result = guarded(&mut stop, confirm::await_decision(record, settings, within)) => result?,
             () = switch.lost() => return Err(lost()),
         }
     }

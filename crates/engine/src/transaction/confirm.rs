@@ -28,16 +28,23 @@ impl Decision {
     }
 }
 
-pub(super) async fn await_decision(
+/// From here on the verbs find the change; only then may anybody be told that it waits.
+pub(super) fn open(
     journal: &Journal,
     record: &mut Record,
-    settings: &Settings,
     checkpoint: &str,
     within: Duration,
 ) -> Result<(), Setback> {
     let until = humantime::format_rfc3339_seconds(SystemTime::now() + within).to_string();
     record.phase = Phase::Pending { until, checkpoint: checkpoint.to_string() };
-    journal.update(record).map_err(|e| Setback::new("journal", e.to_string()))?;
+    journal.update(record).map_err(|e| Setback::new("journal", e.to_string()))
+}
+
+pub(super) async fn await_decision(
+    record: &Record,
+    settings: &Settings,
+    within: Duration,
+) -> Result<(), Setback> {
     let file = decision_file(&settings.run_dir, &record.id);
     let end = Instant::now() + within;
     while Instant::now() < end {
@@ -85,7 +92,11 @@ async fn end(settings: &Settings, checkpoint: Option<&str>, decision: Decision) 
         }
         _ => false,
     });
-    let Some(record) = ours else { return end_foreign(checkpoint, decision).await };
+    let Some(record) = ours else {
+        // A checkpoint of a change that is under way looks like anybody's, and is its owner's to end.
+        let _lock = HostLock::take(&settings.run_dir)?;
+        return end_foreign(checkpoint, decision).await;
+    };
     decide(&settings.run_dir, &record.id, decision)?;
     if let Some(outcome) = wait_for_owner(&journal, settings, &record.id).await {
         return Ok(outcome);

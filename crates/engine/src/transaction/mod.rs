@@ -247,6 +247,7 @@ async fn take_back(
         reason: Some(setback.reason),
         differences: setback.differences,
         remaining: restored.remaining,
+        notes: restored.notes,
         probes: ProbeReports { before, after: setback.probes, after_rollback },
         ..Outcome::new(verdict)
     };

@@ -198,3 +198,39 @@ fn a_snapshot_survives_the_journal() {
     let text = serde_json::to_string(&keys).unwrap();
     assert_eq!(serde_json::from_str::<OvsKeys>(&text).unwrap(), keys);
 }
+
+#[test]
+fn only_what_networkmanager_made_since_is_taken_away() {
+    let bridge =
+        |uuid: &str, ids: &[(&str, &str)]| BridgeKeys { row: row(uuid, ids, &[]), ..BridgeKeys::default() };
+    let nm = [("NM.connection.uuid", "c")];
+    let was =
+        OvsKeys { bridges: BTreeMap::from([("br-old".into(), bridge("1", &nm))]), ..OvsKeys::default() };
+    let is = OvsKeys {
+        bridges: BTreeMap::from([
+            ("br-old".into(), bridge("1", &nm)),
+            ("br-ex".into(), bridge("2", &nm)),
+            ("br-foreign".into(), bridge("3", &[])),
+        ]),
+        ports: BTreeMap::from([("eth0".into(), row("4", &nm, &[]))]),
+        ..OvsKeys::default()
+    };
+    let ops = remove_plan(&was, &is, &names(&["br-old", "br-ex", "br-foreign", "eth0"]));
+    assert_eq!(
+        sent(&ops),
+        json!([
+            {
+                "op": "mutate",
+                "table": "Bridge",
+                "where": [["ports", "includes", ["uuid", "4"]]],
+                "mutations": [["ports", "delete", ["uuid", "4"]]],
+            },
+            {
+                "op": "mutate",
+                "table": "Open_vSwitch",
+                "where": [["bridges", "includes", ["uuid", "2"]]],
+                "mutations": [["bridges", "delete", ["uuid", "2"]]],
+            },
+        ])
+    );
+}

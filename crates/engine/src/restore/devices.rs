@@ -1,0 +1,118 @@
+//! Devices on the way back: the former ones are brought up again, those that the change had made go.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use linesman_core::plan::{Plan, Subject};
+use serde_json::Value;
+
+use crate::netlink::Netlink;
+use crate::nm::{Nm, NmView};
+use crate::ovs;
+use crate::snapshot::{ActiveProfile, Snapshot};
+
+/// Activates the former profiles of these interfaces again, controllers before their ports.
+pub async fn reactivate(nm: &Nm, snapshot: &Snapshot, interfaces: &BTreeSet<String>) {
+    activate(nm, snapshot.active.iter().filter(|a| interfaces.contains(&a.interface))).await;
+}
+
+/// Activates the profiles of internal ports again whose name was taken; their bridges are at work already.
+pub async fn reclaim(nm: &Nm, snapshot: &Snapshot, ports: &BTreeSet<String>) {
+    let profiles =
+        snapshot.active.iter().filter(|a| ports.contains(&a.interface) && a.kind == "ovs-interface");
+    activate(nm, profiles).await;
+}
+
+async fn activate(nm: &Nm, profiles: impl Iterator<Item = &ActiveProfile>) {
+    let mut profiles: Vec<_> = profiles.collect();
+    profiles.sort_by_key(|a| match a.kind.as_str() {
+        "ovs-bridge" => 0,
+        "ovs-port" => 1,
+        "ovs-interface" | "bridge" | "bond" | "vrf" => 2,
+        _ => 3,
+    });
+    for profile in profiles {
+        if let Err(e) = nm.activate(&profile.uuid, None).await {
+            log::warn!("{}: {e}", profile.interface);
+        }
+    }
+}
+
+pub async fn remove_created(nm: &Nm, snapshot: &Snapshot, plan: &Plan) {
+    let existed = |name: &str| interfaces(snapshot).iter().any(|i| i["name"] == name);
+    let Ok(NmView { devices, .. }) = nm.view().await else { return };
+    for device in
+        devices.iter().filter(|d| d.real && plan.created.contains(&d.interface) && !existed(&d.interface))
+    {
+        nm.delete_device(&device.path).await.ok();
+    }
+    let Ok(netlink) = Netlink::open() else { return };
+    let Ok(links) = netlink.links().await else { return };
+    for link in links.iter().filter(|l| plan.created.contains(&l.name) && !existed(&l.name)) {
+        netlink.delete_link(&link.name).await.ok();
+    }
+}
+
+/// NetworkManager tries once to take its rows out of the database, and then takes them for gone: better
+/// wait a moment for one that is being restarted than go back without it.
+pub async fn await_ovs(snapshot: &Snapshot, plan: &Plan) {
+    if snapshot.ovs.is_none() || !concerns_ovs(plan) {
+        return;
+    }
+    for _ in 0..15 {
+        if ovs::running().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
+fn concerns_ovs(plan: &Plan) -> bool {
+    let of_ovs =
+        |subject: &Subject| matches!(subject, Subject::Interface { kind, .. } if kind.starts_with("ovs-"));
+    plan.changes.iter().any(|change| of_ovs(&change.subject))
+}
+
+/// Takes out of the database what NetworkManager does not; a port that stays in a bridge gets its
+/// traffic there, whatever NetworkManager thinks. Returns a note if there was something.
+pub async fn remove_from_ovs(snapshot: &Snapshot, plan: &Plan) -> Option<String> {
+    const STALE: &str = "NetworkManager lost its connection to the Open vSwitch database in the middle of this; \
+        restart NetworkManager if the next change of a bridge fails";
+    let before = snapshot.ovs.as_ref()?;
+    await_ovs(snapshot, plan).await;
+    for _ in 0..20 {
+        // It is at it.
+        if ovs::made(before, &plan.touched).await.is_ok_and(|rows| rows == 0) {
+            return None;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    match ovs::remove_made(before, &plan.touched).await {
+        Ok(()) => Some(STALE.to_string()),
+        Err(e) => {
+            log::warn!("{e}");
+            None
+        }
+    }
+}
+
+/// A vswitchd that was killed leaves the NICs promiscuous that its userspace bridges had, and the next
+/// one takes that for somebody's wish.
+pub async fn calm(snapshot: &Snapshot, plan: &Plan) {
+    let was_calm = |name: &str| {
+        let interfaces = interfaces(snapshot).iter();
+        interfaces.filter(|i| i["name"] == name).any(|i| i["accept-all-mac-addresses"] == false)
+    };
+    let Ok(netlink) = Netlink::open() else { return };
+    let Ok(links) = netlink.links().await else { return };
+    for link in links.iter().filter(|l| l.promiscuous && plan.touched.contains(&l.name) && was_calm(&l.name))
+    {
+        if let Err(e) = netlink.set_promiscuous(&link.name, false).await {
+            log::warn!("{e}");
+        }
+    }
+}
+
+fn interfaces(snapshot: &Snapshot) -> &[Value] {
+    snapshot.state["interfaces"].as_array().map_or(&[], Vec::as_slice)
+}
