@@ -42,6 +42,10 @@ impl ProfileFile {
         self.get("connection", "type")
     }
 
+    pub fn has_rules(&self) -> bool {
+        self.lines().any(|line| line.starts_with("routing-rule"))
+    }
+
     /// The static addresses that the profile asks for.
     pub fn addresses(&self) -> Vec<(IpAddr, u8)> {
         self.content

@@ -4,12 +4,14 @@ mod change;
 mod events;
 mod facts;
 mod read;
+mod rules;
 
 use std::io;
 
 pub use events::{Event, EventKind, LinkEvents};
 pub use facts::{AddressFact, DefaultRoute, LinkFact, NextHop};
 use rtnetlink::Handle;
+pub use rules::RuleFact;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -104,7 +104,7 @@ fn is_about(message: &NeighbourMessage, ip: IpAddr) -> bool {
     })
 }
 
-async fn collect<T>(
+pub(super) async fn collect<T>(
     what: &str,
     answers: impl Stream<Item = std::result::Result<T, rtnetlink::Error>>,
 ) -> Result<Vec<T>> {

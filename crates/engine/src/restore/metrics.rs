@@ -17,28 +17,6 @@ pub struct Metric {
     metric: i64,
 }
 
-/// The same goal, whatever the metrics: what must hold before they can be set right.
-pub fn ignored(goal: &Value) -> Value {
-    let mut goal = goal.clone();
-    for route in goal.pointer_mut("/routes/config").and_then(Value::as_array_mut).into_iter().flatten() {
-        remove(route, "metric");
-    }
-    for interface in goal["interfaces"].as_array_mut().into_iter().flatten() {
-        for family in ["ipv4", "ipv6"] {
-            for key in ["auto-route-metric", "prefix-route-metric"] {
-                remove(&mut interface[family], key);
-            }
-        }
-    }
-    goal
-}
-
-fn remove(value: &mut Value, key: &str) {
-    if let Some(map) = value.as_object_mut() {
-        map.shift_remove(key);
-    }
-}
-
 /// Metrics that profiles fix come back with them: what differs is NetworkManager's own choice.
 pub fn wrong(goal: &Value, now: &Value) -> BTreeSet<Metric> {
     let routes = |state: &Value| state.pointer("/routes/config").and_then(Value::as_array).cloned();
@@ -91,14 +69,5 @@ mod tests {
         assert!(wrong(&state(100), &state(100)).is_empty());
         let metric = |family| Metric { interface: "eth0".into(), family, metric: 100 };
         assert_eq!(wrong(&state(100), &state(103)), BTreeSet::from([metric("ipv4"), metric("ipv6")]));
-    }
-
-    #[test]
-    fn a_goal_without_metrics_still_wants_its_routes() {
-        let goal = ignored(&state(100));
-        assert_eq!(
-            goal["routes"]["config"][0],
-            json!({ "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "table-id": 254 })
-        );
     }
 }

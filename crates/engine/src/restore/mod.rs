@@ -3,6 +3,7 @@
 mod devices;
 mod metrics;
 mod profiles;
+mod rules;
 mod target;
 
 use std::cell::RefCell;
@@ -23,8 +24,8 @@ use crate::{Result, failpoint, keyfile, observe, ovs};
 const RETURN: Duration = Duration::from_secs(30);
 /// How long what was restored may take to be there, before it is helped along once more.
 const LOOKS: [Duration; 3] = [Duration::from_secs(6), Duration::from_secs(10), Duration::from_secs(20)];
-/// How long NetworkManager may take to put a metric right.
-const METRICS: Duration = Duration::from_secs(5);
+/// How long it may take until what was set right is so.
+const RIGHT: Duration = Duration::from_secs(5);
 
 /// What is left to wish for after going back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub struct Restored {
 
 /// Puts the former profiles in place before NetworkManager starts, so that it boots into the former state.
 pub fn offline(snapshot: &Snapshot, plan: &Plan) -> std::io::Result<()> {
-    profiles::repair(&snapshot.profiles, &keyfile::read_all()?, &plan.touched).write_files()?;
+    profiles::repair(&snapshot.profiles, &keyfile::read_all()?, plan).write_files()?;
     snapshot.hostname.restore_file()
 }
 
@@ -125,21 +126,22 @@ impl Way<'_> {
     }
 }
 
-/// First the goal whatever its metrics, then those that came out wrong.
+/// First what NetworkManager brings back by itself; then what it gets wrong is set right.
 async fn settle(nm: &Nm, watch: &Watch, look: Duration, goal: &serde_json::Value) -> Verdict {
-    let loose = metrics::ignored(goal);
-    let wrong = RefCell::new(BTreeSet::new());
+    let loose = target::loose(goal);
+    let seen = RefCell::default();
     let judge = |now: &serde_json::Value| {
-        *wrong.borrow_mut() = metrics::wrong(goal, now);
+        *seen.borrow_mut() = now.clone();
         differences(&loose, now)
     };
     let verdict = verify::settle(nm, watch, look, Look::Whole, judge).await;
-    let wrong = wrong.into_inner();
-    if !matches!(verdict, Verdict::Holds) || wrong.is_empty() {
+    let seen = seen.into_inner();
+    if !matches!(verdict, Verdict::Holds) || differences(goal, &seen).is_empty() {
         return verdict;
     }
-    metrics::set_right(nm, &wrong).await;
-    verify::settle(nm, watch, METRICS, Look::Whole, |now| differences(goal, now)).await
+    rules::remove(&rules::surplus(goal, &seen)).await;
+    metrics::set_right(nm, &metrics::wrong(goal, &seen)).await;
+    verify::settle(nm, watch, RIGHT, Look::Whole, |now| differences(goal, now)).await
 }
 
 /// Which of the open checkpoints is the change's own. Pure.
@@ -170,7 +172,7 @@ pub(crate) async fn networkmanager_within(limit: Duration) -> Option<Nm> {
 /// Returns the interfaces whose profile had to be put back by hand: they run on the wrong one still.
 async fn restore_profiles(nm: &Nm, snapshot: &Snapshot, plan: &Plan) -> Result<BTreeSet<String>> {
     let now = observe::profiles()?;
-    let repair = profiles::repair(&snapshot.profiles, &now, &plan.touched);
+    let repair = profiles::repair(&snapshot.profiles, &now, plan);
     if repair.is_empty() {
         return Ok(BTreeSet::new());
     }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use linesman_core::plan::{Plan, Subject};
+
 use crate::journal::write_durably;
 use crate::keyfile::ProfileFile;
 
@@ -12,7 +14,8 @@ pub struct Repair {
 }
 
 /// Profiles of interfaces that the change did not touch are somebody else's business.
-pub fn repair(before: &[ProfileFile], now: &[ProfileFile], touched: &BTreeSet<String>) -> Repair {
+pub fn repair(before: &[ProfileFile], now: &[ProfileFile], plan: &Plan) -> Repair {
+    let touched = touched(before, now, plan);
     let ours = |p: &ProfileFile| p.interface().is_none_or(|i| touched.contains(i));
     let write =
         before.iter().filter(|p| ours(p) && !now.iter().any(|n| n.same_profile(p))).cloned().collect();
@@ -22,6 +25,16 @@ pub fn repair(before: &[ProfileFile], now: &[ProfileFile], touched: &BTreeSet<St
         .cloned()
         .collect();
     Repair { write, remove }
+}
+
+/// Rules belong to no interface; nmstate keeps them in whatever profile it finds fit, the loopback's if need be.
+fn touched(before: &[ProfileFile], now: &[ProfileFile], plan: &Plan) -> BTreeSet<String> {
+    let mut touched = plan.touched.clone();
+    if plan.changes.iter().any(|change| matches!(change.subject, Subject::RouteRule { .. })) {
+        let keepers = before.iter().chain(now).filter(|p| p.has_rules());
+        touched.extend(keepers.filter_map(|p| p.interface()).map(str::to_string));
+    }
+    touched
 }
 
 impl Repair {
@@ -63,6 +76,7 @@ impl Repair {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linesman_core::plan::{Change, ChangeKind};
 
     fn profile(interface: &str, uuid: &str, method: &str) -> ProfileFile {
         ProfileFile {
@@ -74,16 +88,38 @@ mod tests {
         }
     }
 
+    fn plan(touched: &[&str]) -> Plan {
+        Plan { touched: touched.iter().map(|name| (*name).to_string()).collect(), ..Plan::default() }
+    }
+
+    #[test]
+    fn profiles_that_keep_rules_are_touched_by_a_change_of_rules() {
+        let with_rule = |interface, uuid| {
+            let plain = profile(interface, uuid, "manual");
+            ProfileFile {
+                content: format!("{}routing-rule1=priority 5 from 10.0.0.0/8\n", plain.content),
+                ..plain
+            }
+        };
+        let before = [profile("eth0", "1", "manual")];
+        let now = [with_rule("eth0", "1"), with_rule("lo", "2")];
+        assert!(repair(&before, &now, &plan(&[])).is_empty());
+        let subject = Subject::RouteRule { selector: String::new() };
+        let change = Change { kind: ChangeKind::Add, subject, details: Vec::new() };
+        let repair = repair(&before, &now, &Plan { changes: vec![change], ..Plan::default() });
+        assert_eq!((repair.write, repair.remove), (before.to_vec(), now[1..].to_vec()));
+    }
+
     #[test]
     fn brings_back_what_changed_and_removes_what_is_new() {
-        let touched = BTreeSet::from(["eth0".to_string(), "br-ex".into()]);
+        let plan = plan(&["eth0", "br-ex"]);
         let before = [profile("eth0", "1", "manual"), profile("eth1", "2", "auto")];
         let now = [
             profile("eth0", "1", "disabled"),
             profile("eth1", "2", "manual"),
             profile("br-ex", "3", "manual"),
         ];
-        let repair = repair(&before, &now, &touched);
+        let repair = repair(&before, &now, &plan);
         assert_eq!(repair.write, [profile("eth0", "1", "manual")]);
         assert_eq!(repair.remove, [profile("br-ex", "3", "manual")]);
     }
@@ -92,16 +128,16 @@ mod tests {
     fn a_tun_device_that_took_a_ports_name_goes_and_nothing_else_is_disturbed() {
         let mut impostor = profile("br-ex", "4", "manual");
         impostor.content = impostor.content.replace("[connection]", "[connection]\ntype=tun");
-        let touched = BTreeSet::from(["br-ex".to_string()]);
+        let plan = plan(&["br-ex"]);
         let before = [profile("br-ex", "3", "manual")];
-        let repair = repair(&before, &[before[0].clone(), impostor.clone()], &touched);
+        let repair = repair(&before, &[before[0].clone(), impostor.clone()], &plan);
         assert_eq!(repair.remove, [impostor]);
-        assert_eq!((repair.interfaces(), repair.usurped()), (BTreeSet::new(), touched));
+        assert_eq!((repair.interfaces(), repair.usurped()), (BTreeSet::new(), plan.touched));
     }
 
     #[test]
     fn nothing_to_do_when_nothing_differs() {
         let before = [profile("eth0", "1", "manual")];
-        assert!(repair(&before, &before, &BTreeSet::from(["eth0".to_string()])).is_empty());
+        assert!(repair(&before, &before, &plan(&["eth0"])).is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! What "as before" means after a rollback, as a state to compare with. Pure.
 
-use linesman_core::plan::Plan;
+use linesman_core::plan::{Plan, Subject};
 use serde_json::{Map, Value, json};
 
 use crate::netlink::AddressFact;
@@ -19,13 +19,16 @@ pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
     interfaces
         .extend(plan.created.iter().filter(|n| !existed(n)).map(|n| json!({ "name": n, "state": "absent" })));
     state.insert("interfaces".into(), interfaces.into());
-    let routes: Vec<Value> = list(&snapshot.state, "/routes/config")
-        .iter()
-        .filter(|r| r["next-hop-interface"].as_str().is_some_and(|n| plan.touched.contains(n)))
-        .cloned()
-        .collect();
+    let touched = |r: &&Value| r["next-hop-interface"].as_str().is_some_and(|n| plan.touched.contains(n));
+    let mut routes: Vec<Value> =
+        list(&snapshot.state, "/routes/config").iter().filter(touched).cloned().collect();
+    routes.extend(undone(plan, |subject| matches!(subject, Subject::Route { .. })));
     if !routes.is_empty() {
         state.insert("routes".into(), json!({ "config": routes }));
+    }
+    let rules = undone(plan, |subject| matches!(subject, Subject::RouteRule { .. }));
+    if !rules.is_empty() {
+        state.insert("route-rules".into(), json!({ "config": rules }));
     }
     for key in ["dns-resolver", "hostname"] {
         if let Some(config) = snapshot.state.get(key).and_then(|v| v.get("config")) {
@@ -33,6 +36,46 @@ pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
         }
     }
     Value::Object(state)
+}
+
+/// What NetworkManager brings back by itself: rules that it forgot and metrics that it chooses are set right
+/// afterwards.
+pub fn loose(goal: &Value) -> Value {
+    let mut goal = goal.clone();
+    remove(&mut goal, "route-rules");
+    for route in goal.pointer_mut("/routes/config").and_then(Value::as_array_mut).into_iter().flatten() {
+        remove(route, "metric");
+    }
+    for interface in goal["interfaces"].as_array_mut().into_iter().flatten() {
+        for family in ["ipv4", "ipv6"] {
+            for key in ["auto-route-metric", "prefix-route-metric"] {
+                remove(&mut interface[family], key);
+            }
+        }
+    }
+    goal
+}
+
+fn remove(value: &mut Value, key: &str) {
+    if let Some(map) = value.as_object_mut() {
+        map.shift_remove(key);
+    }
+}
+
+/// What the change added must not be there, what it removed must be there again.
+fn undone(plan: &Plan, is_meant: fn(&Subject) -> bool) -> Vec<Value> {
+    let details = plan.changes.iter().filter(|change| is_meant(&change.subject)).flat_map(|c| &c.details);
+    details
+        .filter_map(|detail| match (&detail.want, &detail.got) {
+            (want @ Value::Object(_), Value::Null) => {
+                let mut absent = want.clone();
+                absent["state"] = "absent".into();
+                Some(absent)
+            }
+            (Value::Null, got @ Value::Object(_)) => Some(got.clone()),
+            _ => None,
+        })
+        .collect()
 }
 
 const NO_GOAL: [&str; 9] = [
@@ -88,6 +131,8 @@ fn name(interface: &Value) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linesman_core::path::Path;
+    use linesman_core::plan::{Change, ChangeKind, Detail};
 
     fn snapshot() -> Snapshot {
         Snapshot {
@@ -125,5 +170,30 @@ mod tests {
             "hostname": { "config": "n1" }
         });
         assert_eq!(target(&snapshot(), &plan), expected);
+    }
+
+    #[test]
+    fn a_loose_goal_still_wants_its_routes() {
+        let goal = loose(&json!({ "interfaces": [], "route-rules": { "config": [] }, "routes": { "config": [
+            { "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "metric": 100, "table-id": 254 } ] } }));
+        assert_eq!(
+            goal["routes"]["config"][0],
+            json!({ "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "table-id": 254 })
+        );
+    }
+
+    #[test]
+    fn what_was_added_must_go_and_what_was_removed_must_be_back() {
+        let rule = |priority| json!({ "priority": priority, "route-table": 200 });
+        let change = |want, got| Change {
+            kind: ChangeKind::Add,
+            subject: Subject::RouteRule { selector: String::new() },
+            details: vec![Detail { path: Path::root(), want, got }],
+        };
+        let changes = vec![change(rule(1), Value::Null), change(Value::Null, rule(2))];
+        let goal = target(&Snapshot::default(), &Plan { changes, ..Plan::default() });
+        let mut gone = rule(1);
+        gone["state"] = "absent".into();
+        assert_eq!(goal["route-rules"]["config"], json!([gone, rule(2)]));
     }
 }
