@@ -2,6 +2,7 @@
 
 mod apply;
 mod bad_input;
+mod bookworm;
 mod coverage;
 mod examples;
 mod faults;
