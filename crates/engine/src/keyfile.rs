@@ -28,8 +28,18 @@ impl ProfileFile {
         self.path.starts_with(ON_DISK)
     }
 
+    /// NetworkManager describes what others configured with profiles that it makes up and forgets again;
+    /// nobody wants those back. (The profile it makes up to run a bare NIC by DHCP is not volatile.)
+    fn made_up(&self) -> bool {
+        ["nm-generated", "volatile"].iter().all(|key| self.get(".nmmeta", key) == Some("true"))
+    }
+
     pub fn interface(&self) -> Option<&str> {
         self.get("connection", "interface-name")
+    }
+
+    pub fn kind(&self) -> Option<&str> {
+        self.get("connection", "type")
     }
 
     /// The static addresses that the profile asks for.
@@ -54,7 +64,7 @@ impl ProfileFile {
             uuid: self.uuid().unwrap_or_default().to_string(),
             id: self.get("connection", "id").unwrap_or_default().to_string(),
             interface: self.interface().map(str::to_string),
-            kind: self.get("connection", "type").unwrap_or_default().to_string(),
+            kind: self.kind().unwrap_or_default().to_string(),
             autoconnect: !matches!(self.get("connection", "autoconnect"), Some("false" | "0" | "no")),
             autoconnect_priority: self
                 .get("connection", "autoconnect-priority")
@@ -115,8 +125,10 @@ fn read_dir(dir: &Path, into: &mut Vec<ProfileFile>) -> std::io::Result<()> {
             continue;
         }
         // A profile that vanished between the listing and the reading is simply not there.
-        if let Ok(content) = std::fs::read_to_string(&path) {
-            into.push(ProfileFile { mode: meta.permissions().mode() & 0o777, path, content });
+        let Ok(content) = std::fs::read_to_string(&path) else { continue };
+        let profile = ProfileFile { mode: meta.permissions().mode() & 0o777, path, content };
+        if !profile.made_up() {
+            into.push(profile);
         }
     }
     Ok(())
@@ -139,6 +151,12 @@ mod tests {
         assert_eq!(fact.interface.as_deref(), Some("br0"));
         assert!(fact.autoconnect && fact.on_disk);
         assert!(!file(&BR0.replace("timestamp=17", "autoconnect=false")).fact(None).autoconnect);
+    }
+
+    #[test]
+    fn profiles_that_networkmanager_made_up_are_told_apart() {
+        assert!(!file(BR0).made_up());
+        assert!(file(&format!("{BR0}\n[.nmmeta]\nnm-generated=true\nvolatile=true\n")).made_up());
     }
 
     #[test]

@@ -9,11 +9,17 @@ use serde_json::Value;
 use crate::netlink::Netlink;
 use crate::nm::{Nm, NmView};
 use crate::ovs;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{ActiveProfile, Snapshot};
 
 /// Activates the former profiles of these interfaces again, controllers before their ports.
-pub async fn reactivate(nm: &Nm, snapshot: &Snapshot, interfaces: &BTreeSet<String>) {
-    let mut profiles: Vec<_> = snapshot.active.iter().filter(|a| interfaces.contains(&a.interface)).collect();
+pub async fn reactivate(
+    nm: &Nm,
+    snapshot: &Snapshot,
+    interfaces: &BTreeSet<String>,
+    is_meant: fn(&str) -> bool,
+) {
+    let meant = |a: &&ActiveProfile| interfaces.contains(&a.interface) && is_meant(&a.kind);
+    let mut profiles: Vec<_> = snapshot.active.iter().filter(meant).collect();
     profiles.sort_by_key(|a| match a.kind.as_str() {
         "ovs-bridge" => 0,
         "ovs-port" => 1,

@@ -29,6 +29,19 @@ impl Repair {
         self.write.is_empty() && self.remove.is_empty()
     }
 
+    /// Interfaces that run on the wrong profile still.
+    pub fn interfaces(&self) -> BTreeSet<String> {
+        let removed = self.remove.iter().filter(|p| p.kind() != Some("tun"));
+        self.write.iter().chain(removed).filter_map(|p| p.interface()).map(str::to_string).collect()
+    }
+
+    /// Internal ports of userspace bridges whose name was taken. To the kernel such a port is a tun device,
+    /// and NetworkManager's checkpoint remembers it as one: going back, it makes that device by itself.
+    pub fn usurped(&self) -> BTreeSet<String> {
+        let tuns = self.remove.iter().filter(|p| p.kind() == Some("tun"));
+        tuns.filter_map(|p| p.interface()).map(str::to_string).collect()
+    }
+
     /// With or without a running NetworkManager: at boot this alone brings the former state back.
     pub fn write_files(&self) -> std::io::Result<()> {
         for profile in &self.remove {
@@ -73,6 +86,17 @@ mod tests {
         let repair = repair(&before, &now, &touched);
         assert_eq!(repair.write, [profile("eth0", "1", "manual")]);
         assert_eq!(repair.remove, [profile("br-ex", "3", "manual")]);
+    }
+
+    #[test]
+    fn a_tun_device_that_took_a_ports_name_goes_and_nothing_else_is_disturbed() {
+        let mut impostor = profile("br-ex", "4", "manual");
+        impostor.content = impostor.content.replace("[connection]", "[connection]\ntype=tun");
+        let touched = BTreeSet::from(["br-ex".to_string()]);
+        let before = [profile("br-ex", "3", "manual")];
+        let repair = repair(&before, &[before[0].clone(), impostor.clone()], &touched);
+        assert_eq!(repair.remove, [impostor]);
+        assert_eq!((repair.interfaces(), repair.usurped()), (BTreeSet::new(), touched));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::netlink::AddressFact;
 use crate::snapshot::Snapshot;
 
 /// The touched part of the former state: its interfaces, routes, DNS and hostname; what the change
-/// had made must be gone. Foreign addresses are put back and looked for separately.
+/// had made must be gone. Foreign addresses and keys in OVSDB are put back separately.
 pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
     let mut state = Map::new();
     let mut interfaces: Vec<Value> = list(&snapshot.state, "/interfaces")
@@ -35,6 +35,18 @@ pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
     Value::Object(state)
 }
 
+const NO_GOAL: [&str; 9] = [
+    "min-mtu",
+    "max-mtu",
+    "permanent-mac-address",
+    "lldp",
+    "driver",
+    "ethtool",
+    "pci-address",
+    "mptcp",
+    "ovs-db",
+];
+
 /// An observed interface as something to ask for.
 ///
 /// What NetworkManager makes anew gets a new MAC from the kernel, counters and neighbours are no
@@ -43,9 +55,7 @@ pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
 fn comparable(interface: &Value, foreign: &[AddressFact]) -> Value {
     let mut copy = interface.clone();
     let Some(map) = copy.as_object_mut() else { return copy };
-    for key in
-        ["min-mtu", "max-mtu", "permanent-mac-address", "lldp", "driver", "ethtool", "pci-address", "mptcp"]
-    {
+    for key in NO_GOAL {
         map.remove(key);
     }
     if !matches!(interface["type"].as_str(), Some("ethernet")) {
