@@ -12,14 +12,19 @@ use crate::ovs;
 use crate::snapshot::{ActiveProfile, Snapshot};
 
 /// Activates the former profiles of these interfaces again, controllers before their ports.
-pub async fn reactivate(
-    nm: &Nm,
-    snapshot: &Snapshot,
-    interfaces: &BTreeSet<String>,
-    is_meant: fn(&str) -> bool,
-) {
-    let meant = |a: &&ActiveProfile| interfaces.contains(&a.interface) && is_meant(&a.kind);
-    let mut profiles: Vec<_> = snapshot.active.iter().filter(meant).collect();
+pub async fn reactivate(nm: &Nm, snapshot: &Snapshot, interfaces: &BTreeSet<String>) {
+    activate(nm, snapshot.active.iter().filter(|a| interfaces.contains(&a.interface))).await;
+}
+
+/// Activates the profiles of internal ports again whose name was taken; their bridges are at work already.
+pub async fn reclaim(nm: &Nm, snapshot: &Snapshot, ports: &BTreeSet<String>) {
+    let profiles =
+        snapshot.active.iter().filter(|a| ports.contains(&a.interface) && a.kind == "ovs-interface");
+    activate(nm, profiles).await;
+}
+
+async fn activate(nm: &Nm, profiles: impl Iterator<Item = &ActiveProfile>) {
+    let mut profiles: Vec<_> = profiles.collect();
     profiles.sort_by_key(|a| match a.kind.as_str() {
         "ovs-bridge" => 0,
         "ovs-port" => 1,

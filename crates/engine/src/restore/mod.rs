@@ -106,7 +106,7 @@ impl Way<'_> {
             Ok(rewritten) => again.extend(rewritten),
             Err(e) => left.remaining.push(format!("profiles: {e}")),
         }
-        devices::reactivate(nm, snapshot, &again, |_| true).await;
+        devices::reactivate(nm, snapshot, &again).await;
         devices::remove_created(nm, snapshot, plan).await;
         left.notes.extend(devices::remove_from_ovs(snapshot, plan).await);
         devices::calm(snapshot, plan).await;
@@ -186,7 +186,7 @@ async fn restore_profiles(nm: &Nm, snapshot: &Snapshot, plan: &Plan) -> Result<B
     if !repair.remove.is_empty() {
         nm.reload_profiles().await?;
     }
-    devices::reactivate(nm, snapshot, &repair.usurped(), |kind| kind == "ovs-interface").await;
+    devices::reclaim(nm, snapshot, &repair.usurped()).await;
     Ok(repair.interfaces())
 }
 
