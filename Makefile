@@ -39,4 +39,5 @@ fmt: ## format the tree
 	cargo fmt --all
 
 docs: ## the reference pages that are generated from code
+	@cargo build --quiet -p linesman
 	@cargo xtask docs

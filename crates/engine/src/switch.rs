@@ -1,8 +1,8 @@
 //! The dead man's switch: NetworkManager's checkpoint, kept wound while this process lives and wants it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use tokio::sync::watch;
@@ -10,6 +10,15 @@ use tokio::task::JoinHandle;
 
 use crate::Result;
 use crate::nm::Nm;
+
+/// How often it is wound.
+const TURN: Duration = Duration::from_millis(2500);
+/// An answer that took longer than this came from a NetworkManager that lives.
+const BUSY: Duration = Duration::from_secs(5);
+
+fn whole_seconds(time: Duration) -> u32 {
+    u32::try_from(time.as_secs()).unwrap_or(u32::MAX)
+}
 
 /// What is known about the checkpoint of this change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +34,8 @@ pub enum State {
 pub struct Switch {
     state: watch::Receiver<State>,
     task: JoinHandle<()>,
-    made: Rc<RefCell<Option<std::time::Instant>>>,
+    made: Rc<RefCell<Option<Instant>>>,
+    seconds: Rc<Cell<u32>>,
 }
 
 impl Switch {
@@ -36,19 +46,21 @@ impl Switch {
         let nm = nm.clone();
         let made = Rc::new(RefCell::new(None));
         let since = made.clone();
-        let seconds = u32::try_from(dead_man.as_secs()).unwrap_or(u32::MAX);
+        let seconds = Rc::new(Cell::new(whole_seconds(dead_man)));
+        let wound = seconds.clone();
         let task = tokio::task::spawn_local(async move {
-            let mut turn = tokio::time::interval(dead_man / 4);
+            let mut turn = tokio::time::interval(TURN.min(dead_man / 4));
             loop {
                 tokio::select! {
                     event = events.next() => if event.is_none() { tell.send_modify(State::lose); return },
                     _ = turn.tick() => {}
                 }
                 let current = tell.borrow().clone();
+                let asked = Instant::now();
                 match (current, nm.checkpoints().await) {
                     (State::Awaited, Ok(open)) => {
                         if let Some(new) = open.into_iter().find(|c| !known.contains(c)) {
-                            since.borrow_mut().get_or_insert_with(std::time::Instant::now);
+                            since.borrow_mut().get_or_insert_with(Instant::now);
                             tell.send_replace(State::Open(new));
                         }
                     }
@@ -57,8 +69,10 @@ impl Switch {
                         return;
                     }
                     (State::Open(path), Ok(_)) => {
-                        nm.wind(&path, seconds).await.ok();
+                        nm.wind(&path, wound.get()).await.ok();
                     }
+                    // One that is gone says so at once; one that is busy with the change is only late.
+                    (State::Open(_), Err(_)) if asked.elapsed() > BUSY => {}
                     (State::Open(path), Err(_)) => {
                         tell.send_replace(State::Lost(path));
                         return;
@@ -68,7 +82,7 @@ impl Switch {
                 }
             }
         });
-        Ok(Self { state, task, made })
+        Ok(Self { state, task, made, seconds })
     }
 
     pub fn state(&self) -> State {
@@ -76,8 +90,13 @@ impl Switch {
     }
 
     /// When the checkpoint was first seen.
-    pub fn since(&self) -> Option<std::time::Instant> {
+    pub fn since(&self) -> Option<Instant> {
         *self.made.borrow()
+    }
+
+    /// From the next turn on NetworkManager waits only so long for a sign of life.
+    pub fn tighten(&self, dead_man: Duration) {
+        self.seconds.set(whole_seconds(dead_man));
     }
 
     /// Ends only when the checkpoint is lost.

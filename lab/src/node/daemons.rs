@@ -105,7 +105,12 @@ impl Node {
             if daemon == Daemon::Dbus {
                 self.run(["systemctl", "stop"].iter().chain(ORPHANS_OF_DBUS))?;
             }
-            self.run(["systemctl", "start", daemon.unit()])?;
+            // systemd may not have noticed yet that the old one is dead, and then sees nothing to start.
+            let what = format!("{} on {}", daemon.process_name(), self.name);
+            return wait_until(&what, || {
+                self.run(["systemctl", "start", daemon.unit()])?;
+                Ok(self.daemon_running(daemon)? && self.daemon_ready(daemon)?)
+            });
         } else if !self.daemon_running(daemon)? {
             self.write_file(format!("/run/lab/start.{}", daemon.short_name()), "", 0o644)?;
         }

@@ -1,15 +1,11 @@
-//! A node on which cell after cell is run: its state at home, and things of others that must survive.
+//! A node on which cell after cell is run, and the two states between which it goes to and fro.
 
-use linesman_lab::Daemon;
+use linesman_lab::{Daemon, Root};
 use linesman_tests::{BRIDGE, Host, br_ex};
 
 use super::cell::Change;
+use super::foreign;
 use super::picture::Picture;
-
-/// Somebody's virtual IP, added by hand.
-const VIP: &str = "10.9.0.211";
-/// What somebody's profile asks for.
-const FOREIGN: &str = "10.9.2.177";
 
 #[derive(Debug)]
 pub struct Bed {
@@ -21,27 +17,32 @@ pub struct Bed {
 
 impl Bed {
     pub fn make(change: Change) -> Self {
-        let name = format!("faults-{change}");
-        let host = Host::built(&name, |node| {
-            node.small_disk("/var/lib/linesman", 4 << 20)
+        let root = if change.has_ovs() { Root::Forky } else { Root::Bookworm };
+        let host = Host::built(&format!("faults-{change}"), |node| {
+            node.root(root)
+                .small_disk("/var/lib/linesman", 4 << 20)
                 .small_disk("/etc/NetworkManager/system-connections", 1 << 20)
         });
         units(&host);
-        foreign(&host);
+        foreign::make(&host, change.has_ovs());
         let mut bed = Self { host, change, new: Picture::default() };
         bed.host.apply(&bed.home());
-        bed.put_vip();
-        let there = bed.host.apply(&bed.document());
-        assert_eq!(bed.foreign_loss(true), None, "after {}{}", there.stdout, bed.evidence());
+        foreign::put_vip(&bed.host);
+        bed.apply_and_look(&bed.document());
         bed.new = Picture::of(&bed.host);
-        let back = bed.host.apply(&bed.home());
-        assert_eq!(bed.foreign_loss(true), None, "after {}{}", back.stdout, bed.evidence());
+        bed.apply_and_look(&bed.home());
         bed
+    }
+
+    fn apply_and_look(&self, document: &str) {
+        let output = self.host.apply(document);
+        assert_eq!(self.foreign_loss(true), None, "after {}{}", output.stdout, self.evidence());
     }
 
     pub fn document(&self) -> String {
         match self.change {
             Change::Additive => BRIDGE.to_string(),
+            Change::OldNetworkManager => format!("{BRIDGE}{}", dns("other.test")),
             Change::BrEx => br_ex(&self.host.node),
         }
     }
@@ -49,11 +50,12 @@ impl Bed {
     /// The state in which each cell begins.
     pub fn home(&self) -> String {
         let (v4, v6) = (self.host.node.mgmt_ipv4(), self.host.node.mgmt_ipv6());
+        let bridge =
+            if self.change.has_ovs() { "\n- {name: br-ex, type: ovs-bridge, state: absent}" } else { "" };
         format!(
             "interfaces:
 - {{name: br1, type: linux-bridge, state: absent}}
-- {{name: eth1, type: ethernet, state: absent}}
-- {{name: br-ex, type: ovs-bridge, state: absent}}
+- {{name: eth1, type: ethernet, state: absent}}{bridge}
 - name: eth0
   type: ethernet
   state: up
@@ -63,51 +65,21 @@ routes:
   config:
   - {{destination: 0.0.0.0/0, next-hop-address: 10.9.0.1, next-hop-interface: eth0}}
   - {{destination: '::/0', next-hop-address: 'fd09::1', next-hop-interface: eth0}}
-dns-resolver:
-  config: {{server: [10.9.0.1], search: [lab.test]}}
-"
+{dns}",
+            dns = dns("lab.test")
         )
     }
 
-    /// A virtual IP does not survive a power cut; its owner would add it again.
-    pub fn put_vip(&self) {
-        let address = format!("{VIP}/24");
-        self.host
-            .node
-            .run(["ip", "address", "replace", &address, "dev", "eth0"])
-            .expect("eth0 takes an address");
-    }
-
     pub fn wait_daemons(&self) {
-        for daemon in Daemon::ALL {
+        let of_ovs = |daemon: &Daemon| matches!(daemon, Daemon::OvsdbServer | Daemon::OvsVswitchd);
+        for daemon in Daemon::ALL.into_iter().filter(|daemon| self.change.has_ovs() || !of_ovs(daemon)) {
             self.host.node.wait_daemon(daemon).expect("the node's init starts it again");
         }
     }
 
-    /// What is wrong with the things of others; `None` if all of them are as they were.
+    /// What is wrong with the things of others, if anything.
     pub fn foreign_loss(&self, vip: bool) -> Option<String> {
-        let node = &self.host.node;
-        let ask = |what: &[&str]| node.ovs_vsctl(what).unwrap_or_else(|e| e.to_string());
-        let hub = self.host.lab.hub();
-        let global = ask(&["get", "Open_vSwitch", ".", "external_ids", "other_config"]);
-        let bridge = ask(&["get", "bridge", "br-foreign", "external_ids", "other_config"]);
-        let port = ask(&["--if-exists", "get", "interface", "foreign0", "external_ids"]);
-        let profile =
-            node.nmcli(&["-t", "-f", "NAME,DEVICE", "connection", "show", "--active"]).unwrap_or_default();
-        let ping = |ip: &str| ip.parse::<std::net::Ipv4Addr>().is_ok_and(|ip| hub.ping(ip));
-        if !(global.contains("ovn-remote") && global.contains("vlan-limit")) {
-            return Some(format!("keys of Open_vSwitch: {global}"));
-        }
-        if !(bridge.contains("owner=somebody") && bridge.contains("mac-table-size")) {
-            return Some(format!("keys of br-foreign: {bridge}"));
-        }
-        if !port.contains("iface-id") {
-            return Some(format!("keys of foreign0: {port}"));
-        }
-        if !profile.lines().any(|line| line == "foreign:eth2") || !ping(FOREIGN) {
-            return Some(format!("the profile on eth2, active are: {profile}"));
-        }
-        (vip && !ping(VIP)).then(|| format!("the virtual IP {VIP}"))
+        foreign::loss(&self.host, self.change.has_ovs(), vip)
     }
 
     /// From outside, by both families.
@@ -116,10 +88,10 @@ dns-resolver:
         self.host.reachable() && hub.ping(node.mgmt_ipv6())
     }
 
-    /// Evidence for whoever reads of a failed cell.
+    /// For whoever reads of a failed cell.
     pub fn evidence(&self) -> String {
         const LOOK: &str = "
-            echo '-- history'; linesman history || :
+            echo '-- history'; linesman history | tail -n 12 || :
             echo '-- addresses'; ip -br address || :
             echo '-- profiles'; nmcli -f NAME,UUID,TYPE,DEVICE,STATE,FILENAME connection || :
             echo '-- devices'; nmcli device || :
@@ -133,66 +105,15 @@ dns-resolver:
     }
 }
 
+fn dns(search: &str) -> String {
+    format!("dns-resolver:\n  config: {{server: [10.9.0.1], search: [{search}]}}\n")
+}
+
 /// As the units under deploy/host do.
 fn units(host: &Host) {
     for (folder, command) in [("boot.d", "linesman recover --boot"), ("boot-late.d", "linesman recover")] {
         let script = format!("#!/bin/sh\nexec {command}\n");
-        host.node
-            .write_file(format!("/etc/lab/{folder}/50-linesman"), script, 0o755)
-            .expect("a unit can be written");
+        let path = format!("/etc/lab/{folder}/50-linesman");
+        host.node.write_file(path, script, 0o755).expect("a unit can be written");
     }
-}
-
-fn foreign(host: &Host) {
-    let node = &host.node;
-    node.ovs_vsctl(&[
-        "set",
-        "Open_vSwitch",
-        ".",
-        "external_ids:ovn-remote=tcp:10.9.0.1:6642",
-        "external_ids:ovn-encap-ip=10.9.0.2",
-        "other_config:vlan-limit=2",
-        "--",
-        "add-br",
-        "br-foreign",
-        "--",
-        "set",
-        "bridge",
-        "br-foreign",
-        "datapath_type=netdev",
-        "external_ids:owner=somebody",
-        "other_config:mac-table-size=4096",
-        "--",
-        "add-port",
-        "br-foreign",
-        "foreign0",
-        "--",
-        "set",
-        "interface",
-        "foreign0",
-        "type=internal",
-        "external_ids:iface-id=somebody",
-    ])
-    .expect("Open vSwitch takes a bridge of others");
-    let address = format!("{FOREIGN}/24");
-    node.nmcli(&[
-        "connection",
-        "add",
-        "type",
-        "ethernet",
-        "ifname",
-        "eth2",
-        "con-name",
-        "foreign",
-        "autoconnect",
-        "yes",
-        "ipv4.method",
-        "manual",
-        "ipv4.addresses",
-        &address,
-        "ipv6.method",
-        "disabled",
-    ])
-    .and_then(|_| node.nmcli(&["--wait", "60", "connection", "up", "foreign"]))
-    .expect("NetworkManager takes a profile of others");
 }

@@ -87,8 +87,17 @@ const BOUNDARIES: [Boundary; 21] = [
 pub enum Change {
     /// A bridge with an address and a spare NIC.
     Additive,
+    /// The same and another search domain, on Debian 12: NetworkManager 1.42, whose checkpoints forget
+    /// DNS, and no Open vSwitch.
+    OldNetworkManager,
     /// br-ex takes the node's own address.
     BrEx,
+}
+
+impl Change {
+    pub fn has_ovs(self) -> bool {
+        self != Self::OldNetworkManager
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +110,9 @@ pub struct Cell {
 impl Cell {
     fn makes_sense(&self) -> bool {
         match self.victim {
+            Victim::Daemon(daemon) | Victim::Gone(daemon) if !self.change.has_ovs() && is_of_ovs(daemon) => {
+                false
+            }
             // There is none before it starts and after it has ended.
             Victim::Worker | Victim::WorkerPaused | Victim::BothPaused => matches!(
                 self.boundary,
@@ -128,6 +140,10 @@ impl Cell {
     }
 }
 
+fn is_of_ovs(daemon: Daemon) -> bool {
+    matches!(daemon, Daemon::OvsdbServer | Daemon::OvsVswitchd)
+}
+
 /// Every cell of a change, victim by victim.
 pub fn all(change: Change) -> Vec<Cell> {
     let cells = VICTIMS.iter().flat_map(|victim| {
@@ -148,7 +164,7 @@ pub fn sample(change: Change, seed: u64) -> Vec<Cell> {
     let mut chosen: Vec<Cell> = VICTIMS
         .iter()
         .map(|victim| all.iter().filter(|cell| cell.victim == *victim).collect::<Vec<_>>())
-        .map(|cells| *cells[chance.below(cells.len())])
+        .filter_map(|cells| cells.get(chance.below(cells.len())).map(|cell| **cell))
         .collect();
     chosen.extend(all.iter().filter(|cell| always(cell)));
     all.into_iter().filter(|cell| chosen.contains(cell)).collect()
@@ -163,7 +179,7 @@ impl Chance {
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed >> 33) % limit as u64).unwrap_or(0)
+        usize::try_from((mixed >> 33) % limit.max(1) as u64).unwrap_or(0)
     }
 }
 
@@ -206,6 +222,7 @@ impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Additive => "additive",
+            Self::OldNetworkManager => "old-networkmanager",
             Self::BrEx => "br-ex",
         })
     }

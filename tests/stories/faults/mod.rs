@@ -5,6 +5,7 @@
 
 mod bed;
 mod cell;
+mod foreign;
 mod picture;
 mod strike;
 
@@ -19,6 +20,11 @@ use picture::Picture;
 #[test]
 fn faults_in_an_additive_change() {
     run(Change::Additive);
+}
+
+#[test]
+fn faults_with_a_networkmanager_of_old() {
+    run(Change::OldNetworkManager);
 }
 
 #[test]
@@ -88,13 +94,13 @@ fn one(bed: &Bed, cell: &Cell) -> Result<String, String> {
     let goal = if verdict == "committed" { &bed.new } else { &old };
     settled(bed, goal, vip).map_err(|why| format!("{verdict}, but {why}\n{told}"))?;
     if !vip && verdict != "committed" {
-        bed.put_vip();
+        foreign::put_vip(&bed.host);
     }
     let outage = watch.stop().longest_outage();
     if told.contains("restart NetworkManager") {
         bed.host.node.kill_daemon(Daemon::NetworkManager).map_err(|e| e.to_string())?;
         bed.wait_daemons();
-        bed.put_vip();
+        foreign::put_vip(&bed.host);
     }
     go_on(bed, vip || verdict != "committed").map_err(|why| format!("{verdict}, then {why}\n{told}"))?;
     go_home(bed, &old).map_err(|why| format!("{verdict}, all well, but on the way home {why}\n{told}"))?;
@@ -167,6 +173,6 @@ fn go_home(bed: &Bed, old: &Picture) -> Result<(), String> {
     if !output.success() {
         return Err(format!("the apply failed ({})\n{}{}", output.status, output.stdout, output.stderr));
     }
-    bed.put_vip();
+    foreign::put_vip(&bed.host);
     settled(bed, old, true)
 }

@@ -97,7 +97,7 @@ fn flatten(place: &str, value: &Value, into: &mut BTreeSet<String>) {
         }
         Value::Array(list) => list.iter().for_each(|item| {
             let text = item.to_string();
-            if !text.contains("fe80:") && !text.contains("10.9.0.211") {
+            if !text.contains("fe80:") && !text.contains(super::foreign::VIP) {
                 into.insert(format!("{place}[] {text}"));
             }
         }),

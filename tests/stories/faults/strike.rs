@@ -10,7 +10,7 @@ use super::bed::Bed;
 use super::cell::{Boundary, Cell, Victim};
 
 /// Shorter than the default, so that a cell need not wait ten seconds for NetworkManager's timer.
-const DEAD_MAN: &str = "5s";
+const DEAD_MAN: &str = "3s";
 
 /// Runs the change with its fault until it has ended; returns everything that linesman said.
 pub fn strike(bed: &Bed, cell: &Cell) -> Result<String, String> {

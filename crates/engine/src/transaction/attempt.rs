@@ -43,7 +43,7 @@ pub async fn run(
     let nm = &loaded.nm;
     let watch = Watch::start(Some(nm)).await;
     let known = nm.checkpoints().await.map_err(|e| Setback::new("checkpoint", e.to_string()))?;
-    let mut switch = Switch::arm(nm, known, settings.dead_man)
+    let mut switch = Switch::arm(nm, known, dead_man_while_applying(settings, record))
         .await
         .map_err(|e| Setback::new("checkpoint", e.to_string()))?;
 
@@ -76,6 +76,7 @@ pub async fn run(
     if record.checkpoint.is_none() {
         return Err(lost());
     }
+    switch.tighten(settings.dead_man);
     failpoint::reach("applied").await;
 
     let mut done = Done { worker_peak_kib: report.peak_kib, ..Done::default() };
@@ -127,7 +128,7 @@ pub async fn run(
 async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, Setback> {
     let whole = linesman_core::plan::applicable(&record.desired, &context.snapshot.state);
     let wanted = desired::changed_only(&whole, &record.plan);
-    Worker::start(&wanted, context.settings.dead_man, context.request.manner)
+    Worker::start(&wanted, dead_man_while_applying(context.settings, record), context.request.manner)
         .await
         .map_err(|e| Setback::new("apply", e.to_string()))
 }
@@ -216,4 +217,11 @@ fn lost() -> Setback {
         "checkpoint",
         "NetworkManager lost the checkpoint in mid-change (it was restarted, or its timer ran out)",
     )
+}
+
+/// NetworkManager's timer runs out before it reads that it was wound, if it is busy with the change
+/// itself: making a hundred bridges on a loaded host takes it longer than its usual leash.
+fn dead_man_while_applying(settings: &Settings, record: &Record) -> Duration {
+    const EACH: Duration = Duration::from_millis(250);
+    settings.dead_man + EACH * u32::try_from(record.plan.changes.len()).unwrap_or(u32::MAX)
 }
