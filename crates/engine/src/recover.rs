@@ -6,7 +6,7 @@ use crate::error::Category;
 use crate::journal::{Journal, Phase, Record, boot_id};
 use crate::nm::Nm;
 use crate::outcome::{Outcome, Verdict};
-use crate::transaction::Decision;
+use crate::transaction::{Decision, carry};
 use crate::verify::{self, Look};
 use crate::watch::Watch;
 use crate::{Error, Result, failpoint, restore};
@@ -121,8 +121,9 @@ async fn forward(journal: &Journal, mut record: Record) -> Result<Outcome> {
     if let Some(checkpoint) = record.checkpoint.as_ref().filter(|c| open.contains(c)) {
         nm.commit(checkpoint).await?;
     }
-    let outcome =
-        Outcome { notes: vec!["finished after an interruption".to_string()], ..Outcome::committed() };
+    let mut notes = vec!["finished after an interruption".to_string()];
+    notes.extend(carry::carry(&snapshot, &record.plan, &record.desired).await);
+    let outcome = Outcome { notes, ..Outcome::committed() };
     journal.finish(&mut record, outcome.clone())?;
     Ok(outcome)
 }

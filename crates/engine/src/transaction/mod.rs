@@ -3,7 +3,7 @@
 //! load (IO) -> decide (pure) -> write down (IO) -> attempt (IO) -> commit or restore (IO) -> report.
 
 mod attempt;
-mod carry;
+pub(crate) mod carry;
 mod confirm;
 mod load;
 mod persist;
