@@ -8,7 +8,11 @@ use serde_json::{Map, Value};
 const INTERFACES: [&str; 7] = ["eth0", "eth1", "eth2", "br1", "br-ex", "br-foreign", "foreign0"];
 /// Counters, timers, what the kernel chooses anew, and what daemons leave in it when they die: NetworkManager its
 /// MPTCP endpoints, a vswitchd with userspace bridges the promiscuity of their uplinks.
-const NOISE: [&str; 12] = [
+/// For a while after a port came or went the kernel shortens a bridge's ageing time, and what NetworkManager asks of
+/// IPv6 addresses is shown only while it has the device.
+const NOISE: [&str; 14] = [
+    "mac-ageing-time",
+    "addr-gen-mode",
     "accept-all-mac-addresses",
     "mptcp-flags",
     "mptcp",
