@@ -20,7 +20,7 @@ impl Node {
     }
 
     pub fn free_disk(&self) -> Result<()> {
-        self.on_small_disks(|ballast| match fs::remove_file(ballast) {
+        self.on_small_disks(|ballast| match free(ballast) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         })
@@ -56,6 +56,15 @@ fn fill(ballast: &Path) -> std::io::Result<()> {
         }
     }
     file.sync_all()
+}
+
+/// Emptied before it is removed: a process that another test is just starting may, until its exec, still hold
+/// the file open, and a removed file keeps its blocks for as long.
+fn free(ballast: &Path) -> std::io::Result<()> {
+    let file = fs::OpenOptions::new().write(true).open(ballast)?;
+    file.set_len(0)?;
+    file.sync_all()?;
+    fs::remove_file(ballast)
 }
 
 /// An ext4 file system in a file; it survives power cuts as a disk does.

@@ -14,6 +14,7 @@ pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
         .iter()
         .filter(|i| name(i).is_some_and(|n| plan.touched.contains(n)) && i["state"] != "ignore")
         .map(|i| comparable(i, &snapshot.foreign))
+        .map(|i| without_borrowed_flag(i, plan))
         .collect();
     let existed = |n: &str| list(&snapshot.state, "/interfaces").iter().any(|i| name(i) == Some(n));
     interfaces
@@ -120,6 +121,21 @@ fn comparable(interface: &Value, foreign: &[AddressFact]) -> Value {
     copy
 }
 
+const PROMISCUOUS: &str = "accept-all-mac-addresses";
+
+/// A capture or a userspace bridge makes a NIC promiscuous for as long as it runs, and one that is killed
+/// leaves it so until the next boot. The flag is a goal only where the change itself had turned it off.
+fn without_borrowed_flag(mut interface: Value, plan: &Plan) -> Value {
+    let is_this =
+        |subject: &Subject| matches!(subject, Subject::Interface { name, .. } if interface["name"] == *name);
+    let mut details = plan.changes.iter().filter(|c| is_this(&c.subject)).flat_map(|c| &c.details);
+    let ours = details.any(|detail| detail.path.to_string().ends_with(PROMISCUOUS));
+    if !ours && interface[PROMISCUOUS] == true {
+        remove(&mut interface, PROMISCUOUS);
+    }
+    interface
+}
+
 fn list<'a>(state: &'a Value, pointer: &str) -> &'a [Value] {
     state.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
@@ -170,6 +186,24 @@ mod tests {
             "hostname": { "config": "n1" }
         });
         assert_eq!(target(&snapshot(), &plan), expected);
+    }
+
+    #[test]
+    fn a_flag_that_somebody_borrowed_is_no_goal() {
+        let state = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", PROMISCUOUS: true }] });
+        let snapshot = Snapshot { state, ..Snapshot::default() };
+        let mut plan = Plan { touched: ["eth0".to_string()].into(), ..Plan::default() };
+        assert_eq!(target(&snapshot, &plan)["interfaces"][0].get(PROMISCUOUS), None);
+        plan.changes.push(Change {
+            kind: ChangeKind::Modify,
+            subject: Subject::Interface { name: "eth0".into(), kind: "ethernet".into() },
+            details: vec![Detail {
+                path: Path::root().key(PROMISCUOUS),
+                want: false.into(),
+                got: true.into(),
+            }],
+        });
+        assert_eq!(target(&snapshot, &plan)["interfaces"][0][PROMISCUOUS], true);
     }
 
     #[test]
