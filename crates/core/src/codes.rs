@@ -66,6 +66,11 @@ codes! {
     NO_STATE = "LM0013", "policy without a desired state",
         "A policy says what should be in 'desired' (NMPolicy, also spelt 'desiredState') or in 'spec.desiredState' \
          (NodeNetworkConfigurationPolicy). It is missing, empty, or given twice.";
+    WRONG_OPTION = "LM0014", "option of a policy that is wrong or unknown",
+        "Beside its desired state a policy may say priority (a whole number), onDelete (Retain or Revert), drift \
+         (Ignore, Report or Correct), probes (a list, spelt as for 'linesman apply --probe') and patience (seconds), and \
+         what only a cluster heeds: nodeSelector, maxUnavailable and the like. A misspelt option would silently not be \
+         heeded, so it is refused.";
     UNKNOWN_KEY = "LM0101", "unknown key at the top",
         "The top of a state has only a few keys: interfaces, routes, route-rules, dns-resolver, hostname, ovs-db, \
          ovn and description. Anything else would be ignored, so it is refused.";

@@ -1,5 +1,6 @@
 //! Documents as people write them: YAML or JSON in, the desired state with its places out.
 
+mod options;
 mod read;
 mod scalar;
 mod shape;
@@ -11,6 +12,7 @@ use serde_json::Value;
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::path::{Path, Step};
+use crate::policy::{Options, Policy};
 use tree::{Mark, Node, Range};
 
 /// Larger documents are refused before they are parsed.
@@ -28,6 +30,8 @@ pub struct Document {
     pub capture: Option<Value>,
     /// `metadata.name`, when the document is a NodeNetworkConfigurationPolicy.
     pub policy: Option<String>,
+    /// What the policy says beside its state; the defaults for a bare state.
+    pub options: Options,
     tree: Node,
 }
 
@@ -47,6 +51,7 @@ impl Document {
             state: shape.state.to_value(),
             capture: shape.capture.as_ref().map(Node::to_value),
             policy: shape.policy,
+            options: shape.options,
             tree: shape.state,
         })
     }
@@ -71,6 +76,16 @@ impl Document {
     /// Whether the document refers to what its captures found; such values are only known on a host.
     pub fn has_capture(&self) -> bool {
         self.capture.is_some()
+    }
+
+    /// What the document asks for, under the name it gives itself or else under `name`.
+    pub fn to_policy(&self, name: &str) -> Policy {
+        Policy {
+            name: self.policy.clone().unwrap_or_else(|| name.to_owned()),
+            state: self.state.clone(),
+            capture: self.capture.clone(),
+            options: self.options.clone(),
+        }
     }
 
     fn walk(&self, path: &Path) -> Found<'_> {

@@ -3,13 +3,18 @@
 pub mod check;
 pub mod codes;
 pub mod compare;
+pub mod compose;
 pub mod diagnostic;
 pub mod document;
 pub mod facts;
 pub mod impact;
 mod index;
+pub mod inverse;
+pub mod keep;
+pub mod observation;
 pub mod path;
 pub mod plan;
+pub mod policy;
 mod reach;
 mod state;
 pub mod verify;

@@ -32,6 +32,10 @@ pub enum Error {
         "the state needs Open vSwitch, but ovsdb-server does not answer at {socket}; start openvswitch-switch.service"
     )]
     NoOpenVSwitch { socket: String },
+    #[error(
+        "ovs-vswitchd does not follow its database; look at its log, and restart openvswitch-switch.service"
+    )]
+    VswitchdHangs,
     #[error("NetworkManager has no Open vSwitch plugin; install network-manager-ovs (NetworkManager-ovs)")]
     NoOvsPlugin,
     #[error("another linesman is changing this host (pid {pid}); wait for it, or look at `linesman history`")]

@@ -1,5 +1,6 @@
 //! The transaction on one host: NetworkManager, nmstate, Open vSwitch, journal, probes.
 
+mod adopt;
 pub mod desired;
 mod error;
 mod failpoint;

@@ -20,6 +20,23 @@ pub async fn read_keys() -> Result<OvsKeys, ovsdb::Error> {
     OvsKeys::read(&mut db).await
 }
 
+/// Whether ovs-vswitchd follows its database: it counts `cur_cfg` up to what `next_cfg` asks for.
+///
+/// One that hangs, or that has not found a restarted ovsdb-server again (it tries every eight seconds at
+/// worst), would leave a change of a bridge half made.
+pub async fn followed(limit: Duration) -> Result<bool, ovsdb::Error> {
+    let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
+    let asked = db.ask_to_follow().await?;
+    let deadline = tokio::time::Instant::now() + limit;
+    while db.followed_to().await? < asked {
+        if tokio::time::Instant::now() > deadline {
+            return Ok(false);
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Ok(true)
+}
+
 /// Brings the keys of the touched rows, and the global ones, back to the snapshot's.
 pub async fn restore(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<(), ovsdb::Error> {
     let scope = Scope { names: touched.clone(), global: true };

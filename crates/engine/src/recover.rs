@@ -9,7 +9,7 @@ use crate::outcome::{Outcome, Verdict};
 use crate::transaction::{Decision, carry};
 use crate::verify::{self, Look};
 use crate::watch::Watch;
-use crate::{Error, Result, failpoint, restore};
+use crate::{Error, Result, adopt, failpoint, restore};
 
 /// How long a change that was as good as committed may take to be there.
 const SETTLE: Duration = Duration::from_secs(12);
@@ -122,6 +122,12 @@ async fn forward(journal: &Journal, mut record: Record) -> Result<Outcome> {
         nm.commit(checkpoint).await?;
     }
     let mut notes = vec!["finished after an interruption".to_string()];
+    if adopt::adopt(&nm, &record.plan.touched).await? {
+        let verdict = verify::settle(&nm, &watch, SETTLE, Look::Whole, judge).await;
+        if !matches!(verdict, verify::Verdict::Holds) {
+            return back(journal, record, "interrupted while it was committed".to_string()).await;
+        }
+    }
     notes.extend(carry::carry(&snapshot, &record.plan, &record.desired).await);
     let outcome = Outcome { notes, ..Outcome::committed() };
     journal.finish(&mut record, outcome.clone())?;

@@ -1,8 +1,10 @@
 //! Which of the three kinds of document this is, and where its desired state is.
 
+use super::options;
 use super::tree::{Node, Range};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::policy::Options;
 
 const POLICY_KIND: &str = "NodeNetworkConfigurationPolicy";
 
@@ -11,6 +13,7 @@ pub(super) struct Shape {
     pub state: Node,
     pub capture: Option<Node>,
     pub policy: Option<String>,
+    pub options: Options,
 }
 
 #[derive(Debug)]
@@ -20,7 +23,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    fn new(diagnostic: Diagnostic, range: Range) -> Self {
+    pub fn new(diagnostic: Diagnostic, range: Range) -> Self {
         Self { diagnostic: Box::new(diagnostic), range }
     }
 }
@@ -34,7 +37,7 @@ pub(super) fn recognise(root: Node) -> Result<Shape, Fault> {
         refuse_strangers(&root)?;
         return policy(root, "desired", None);
     }
-    Ok(Shape { state: root, capture: None, policy: None })
+    Ok(Shape { state: root, capture: None, policy: None, options: Options::default() })
 }
 
 fn manifest(root: Node) -> Result<Shape, Fault> {
@@ -50,7 +53,8 @@ fn manifest(root: Node) -> Result<Shape, Fault> {
     let range = kind.map_or(root.range, |entry| entry.range);
     let spec = root.take("spec").ok_or_else(|| no_state("the policy has no spec.desiredState", range))?;
     must_be_mapping(&spec, "spec", range)?;
-    policy(spec, "spec.desiredState", name)
+    let options = options::read(&spec)?;
+    Ok(Shape { options, ..policy(spec, "spec.desiredState", name)? })
 }
 
 /// `holder` has `capture` and one of the two spellings of the desired state.
@@ -75,7 +79,7 @@ fn policy(mut holder: Node, called: &str, name: Option<String>) -> Result<Shape,
         return Err(no_state(&format!("{called} is empty"), range));
     }
     must_be_mapping(&holder, called, range)?;
-    Ok(Shape { state: holder, capture, policy: name })
+    Ok(Shape { state: holder, capture, policy: name, options: Options::default() })
 }
 
 /// A state's own keys next to `desired` would be lost without a word.

@@ -117,6 +117,17 @@ impl Nm {
         Ok(stream.map(|_| ()))
     }
 
+    /// NetworkManager's name on the bus changes hands: it went, or came again.
+    pub async fn restarts(&self) -> Result<impl StreamExt<Item = ()> + Unpin + use<>> {
+        let failed = |e: zbus::Error| Error::call("watching NetworkManager's name", e);
+        let bus = zbus::fdo::DBusProxy::new(&self.bus).await.map_err(failed)?;
+        let changes = bus
+            .receive_name_owner_changed_with_args(&[(0, "org.freedesktop.NetworkManager")])
+            .await
+            .map_err(failed)?;
+        Ok(changes.map(|_| ()))
+    }
+
     /// Sets the dead man's switch: without another call NetworkManager goes back by itself after `seconds`.
     pub async fn wind(&self, checkpoint: &str, seconds: u32) -> Result<()> {
         let path = object(checkpoint)?;

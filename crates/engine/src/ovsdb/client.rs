@@ -14,7 +14,7 @@ use tokio::{
 use super::{
     Error, Result,
     frame::Frames,
-    op::{Op, Row, Table},
+    op::{Condition, Mutation, Op, Row, Table},
 };
 
 pub const DEFAULT_SOCKET: &str = "/run/openvswitch/db.sock";
@@ -81,6 +81,23 @@ impl Ovsdb {
         let met = |answer: &Value| answer.get("count").and_then(Value::as_u64).unwrap_or(0) > 0;
         let changed = counts.iter().filter(|answer| met(answer)).count();
         Ok(Applied { changed, vanished: ops.len().saturating_sub(changed) })
+    }
+
+    /// Raises `next_cfg` and returns it.
+    pub async fn ask_to_follow(&mut self) -> Result<i64> {
+        let ask = Op::Mutate {
+            table: Table::OpenVSwitch.as_str(),
+            condition: Condition::all(),
+            mutations: vec![Mutation::add_one("next_cfg")],
+        };
+        let answers = self.transact(&[ask, Op::select(Table::OpenVSwitch, &["next_cfg"])]).await?;
+        self.rows(Table::OpenVSwitch, answers.get(1))?.first().map_or(Ok(0), |row| row.number("next_cfg"))
+    }
+
+    /// How far ovs-vswitchd has followed.
+    pub async fn followed_to(&mut self) -> Result<i64> {
+        let rows = self.select_all(Table::OpenVSwitch, &["cur_cfg"]).await?;
+        rows.first().map_or(Ok(0), |row| row.number("cur_cfg"))
     }
 
     pub(super) fn rows(&self, table: Table, answer: Option<&Value>) -> Result<Vec<Row>> {

@@ -80,6 +80,10 @@ impl Mutation {
         Mutation(json!([column, "delete", ["uuid", uuid]]))
     }
 
+    pub fn add_one(column: &str) -> Self {
+        Mutation(json!([column, "+=", 1]))
+    }
+
     /// Adds keys. The database leaves a key that exists as it is: delete it first to alter it.
     pub fn insert_keys<'a>(column: Column, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let pairs: Vec<[&str; 2]> = pairs.into_iter().map(|(key, value)| [key, value]).collect();
@@ -143,6 +147,10 @@ impl Row {
         let pair =
             |pair: &Value| Some((pair.get(0)?.as_str()?.to_owned(), pair.get(1)?.as_str()?.to_owned()));
         pairs.iter().map(pair).collect::<Option<_>>().ok_or_else(|| self.unexpected(column))
+    }
+
+    pub fn number(&self, column: &'static str) -> Result<i64> {
+        self.value(column)?.as_i64().ok_or_else(|| self.unexpected(column))
     }
 
     pub fn texts(&self, column: &'static str) -> Result<BTreeSet<String>> {

@@ -1,5 +1,7 @@
 //! Everything that is read before anything is decided.
 
+use std::time::Duration;
+
 use linesman_core::facts::Facts;
 use serde_json::Value;
 
@@ -7,6 +9,9 @@ use super::Request;
 use crate::keyfile::ProfileFile;
 use crate::nm::{self, Nm, NmView};
 use crate::{Error, Result, observe, ovs};
+
+/// How long ovs-vswitchd may take to answer that it follows.
+const VSWITCHD: Duration = Duration::from_secs(12);
 
 #[derive(Debug)]
 pub struct Loaded {
@@ -43,6 +48,11 @@ pub async fn preconditions(loaded: &Loaded, desired: &Value) -> Result<()> {
         }
         if !loaded.nm.has_ovs_plugin().await {
             return Err(Error::NoOvsPlugin);
+        }
+        match ovs::followed(VSWITCHD).await {
+            Ok(true) => {}
+            Ok(false) => return Err(Error::VswitchdHangs),
+            Err(e) => return Err(Error::call("asking Open vSwitch", e)),
         }
     }
     match loaded.nm.checkpoints().await?.into_iter().next() {

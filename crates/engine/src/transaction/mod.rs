@@ -49,6 +49,24 @@ pub struct Request {
     pub protect: Option<IpAddr>,
 }
 
+impl Request {
+    /// Committed when it holds, with the probes that the host itself suggests.
+    pub fn new(source: impl Into<String>, state: Value) -> Self {
+        Self {
+            state,
+            capture: None,
+            source: source.into(),
+            ending: Ending::Commit,
+            manner: Manner::default(),
+            probes: None,
+            patience: Duration::from_secs(20),
+            limit: Duration::from_secs(120),
+            verify: true,
+            protect: None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     Commit,

@@ -8,28 +8,16 @@ pub mod recover;
 pub mod show;
 
 use std::net::IpAddr;
-use std::time::Duration;
 
 use linesman_core::document::Document;
-use linesman_engine::transaction::{Ending, Refusal, Request};
-use linesman_engine::worker::Manner;
+use linesman_engine::transaction::{Refusal, Request};
 
 use crate::exit::Exit;
 use crate::{output, read};
 
 fn request(document: &Document, protect: Option<IpAddr>) -> Request {
-    Request {
-        state: document.state.clone(),
-        capture: document.capture.clone(),
-        source: document.policy.clone().unwrap_or_else(|| document.name.clone()),
-        ending: Ending::Commit,
-        manner: Manner::default(),
-        probes: None,
-        patience: Duration::from_secs(20),
-        limit: Duration::from_secs(120),
-        verify: true,
-        protect,
-    }
+    let source = document.policy.clone().unwrap_or_else(|| document.name.clone());
+    Request { capture: document.capture.clone(), protect, ..Request::new(source, document.state.clone()) }
 }
 
 fn refused(refusal: &Refusal, document: &Document) -> Exit {

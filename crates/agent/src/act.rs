@@ -1,0 +1,247 @@
+//! Making it so: policies into transactions, outcomes into the ledger.
+
+use linesman_core::compose::compose;
+use linesman_core::inverse::{inverse, without, younger};
+use linesman_core::keep::{Entry, Fight, Ledger, Standing};
+use linesman_core::policy::Policy;
+use linesman_engine::outcome::{Outcome, Verdict};
+use linesman_engine::transaction::{self, Refusal, Request, Settings, Step};
+use linesman_engine::{Category, desired};
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::clock;
+
+/// The first wait after something that was not the policy's fault; doubled each time.
+const FIRST_WAIT: u64 = 5;
+const LONGEST_WAIT: u64 = 300;
+
+/// What an attempt came to, for one policy or several.
+#[derive(Debug)]
+pub enum Attempt {
+    Ended(Outcome),
+    /// The document does not fit this host; nothing was touched.
+    Unfit(String),
+    /// The host lacks something, or is busy; nothing was touched.
+    Hindered(String),
+}
+
+impl Attempt {
+    pub fn succeeded(&self) -> bool {
+        matches!(self, Self::Ended(outcome) if outcome.succeeded())
+    }
+
+    /// Whether it may have been one of several policies that spoilt it for all.
+    pub fn has_culprit(&self) -> bool {
+        match self {
+            Self::Ended(outcome) => matches!(outcome.verdict, Verdict::RolledBack | Verdict::Incomplete),
+            Self::Unfit(_) => true,
+            Self::Hindered(_) => false,
+        }
+    }
+}
+
+/// A policy on its way: its state with captures filled in, and what would undo it.
+#[derive(Debug)]
+pub struct Ready {
+    pub policy: Policy,
+    pub state: Value,
+    pub back: Value,
+}
+
+/// Fills captures in, and works out the way back while the host is still as it was.
+pub async fn prepare(policies: &[Policy]) -> Result<Vec<(Policy, Result<Ready, Attempt>)>, Attempt> {
+    let nothing = Request::new("", Value::Object(serde_json::Map::new()));
+    let (_, loaded) = match transaction::plan(&nothing).await {
+        Ok(planned) => planned,
+        Err(refusal) => return Err(refused(refusal)),
+    };
+    let one = |policy: &Policy| {
+        let state = desired::resolve(&policy.state, policy.capture.as_ref(), &loaded.observed)
+            .map_err(|e| Attempt::Unfit(e.to_string()))?;
+        let back = linesman_core::plan::plan(&state, &loaded.observed, &loaded.facts)
+            .map_or(Value::Null, |plan| inverse(&plan, &loaded.observed, &loaded.facts));
+        Ok(Ready { policy: policy.clone(), state, back })
+    };
+    Ok(policies.iter().map(|policy| (policy.clone(), one(policy))).collect())
+}
+
+/// All of them as one transaction.
+pub async fn together(ready: &[&Ready], settings: &Settings, say: &mut dyn FnMut(&str, &Step)) -> Attempt {
+    let policies: Vec<Policy> =
+        ready.iter().map(|r| Policy { state: r.state.clone(), capture: None, ..r.policy.clone() }).collect();
+    let all: Vec<&Policy> = policies.iter().collect();
+    let state = match compose(&all) {
+        Ok(state) => state,
+        Err(conflicts) => {
+            let told: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
+            return Attempt::Unfit(format!("contradiction: {}", told.join("; ")));
+        }
+    };
+    let mut request = Request::new(title(&all), state);
+    let probes: Vec<String> = all.iter().filter_map(|p| p.options.probes.clone()).flatten().collect();
+    if all.iter().any(|p| p.options.probes.is_some()) {
+        // They were read before; what cannot be read twice does not exist.
+        request.probes = Some(probes.iter().filter_map(|p| p.parse().ok()).collect());
+    }
+    if let Some(patience) = all.iter().filter_map(|p| p.options.patience).max() {
+        request.patience = std::time::Duration::from_secs(patience);
+    }
+    run(&request, settings, say).await
+}
+
+/// What people call it in `linesman history`.
+fn title(policies: &[&Policy]) -> String {
+    let names: Vec<&str> = policies.iter().map(|p| p.name.as_str()).collect();
+    match names.as_slice() {
+        [one] => format!("policy {one}"),
+        [one, two, three] => format!("policies {one}, {two}, {three}"),
+        [one, two] => format!("policies {one}, {two}"),
+        [one, two, rest @ ..] => format!("policies {one}, {two} and {} more", rest.len()),
+        [] => "no policy".into(),
+    }
+}
+
+/// What a policy that is gone had changed goes back, but for what other policies ask for.
+pub async fn revert(
+    entry: &Entry,
+    kept: &[Policy],
+    settings: &Settings,
+    say: &mut dyn FnMut(&str, &Step),
+) -> Attempt {
+    let kept: Vec<&Policy> = kept.iter().filter(|p| p.name != entry.policy.name).collect();
+    let kept = compose(&kept).unwrap_or(Value::Null);
+    let back = without(&entry.back, &kept);
+    let mut request = Request::new(format!("revert of policy {}", entry.policy.name), back);
+    if request.state.as_object().is_none_or(serde_json::Map::is_empty) {
+        return Attempt::Ended(Outcome::unchanged());
+    }
+    // To put back what was there before is no reason to ask whether it is wise.
+    request.verify = true;
+    run(&request, settings, say).await
+}
+
+async fn run(request: &Request, settings: &Settings, say: &mut dyn FnMut(&str, &Step)) -> Attempt {
+    // A daemon that is told to stop lets a change come to its end: taken back, it would count as failed.
+    let (_never, stop) = watch::channel(false);
+    let mut tell = |step: Step| say(&request.source, &step);
+    match transaction::apply(request, settings, stop, &mut tell).await {
+        Ok(outcome) => Attempt::Ended(outcome),
+        Err(refusal) => refused(refusal),
+    }
+}
+
+fn refused(refusal: Refusal) -> Attempt {
+    match refusal {
+        Refusal::Document(problems) => {
+            let told: Vec<String> = problems
+                .iter()
+                .map(|p| match &p.path {
+                    Some(path) if !path.is_root() => format!("{path}: {} [{}]", p.message, p.code),
+                    _ => format!("{} [{}]", p.message, p.code),
+                })
+                .collect();
+            Attempt::Unfit(told.join("; "))
+        }
+        Refusal::Host(error) if error.category() == Category::Input => Attempt::Unfit(error.to_string()),
+        Refusal::Host(error) => Attempt::Hindered(error.to_string()),
+    }
+}
+
+/// Writes what an attempt came to into the ledger. `ready` is absent if it did not come that far.
+pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attempt: &Attempt) {
+    let former = ledger.0.remove(&policy.name);
+    let (former_state, former_back, corrections) = former
+        .as_ref()
+        .map_or((Value::Null, Value::Null, Fight::default()), |e| {
+            (e.state.clone(), e.back.clone(), e.corrections.clone())
+        });
+    let edited = former.as_ref().is_none_or(|e| e.policy != *policy);
+    let attempts = match former.map(|e| e.standing) {
+        Some(Standing::Waiting { attempts, .. }) if !edited => attempts + 1,
+        _ => 1,
+    };
+    let (standing, state, back) = match (attempt, ready) {
+        (Attempt::Ended(outcome), Some(ready)) if outcome.succeeded() => {
+            let back = if former_back.is_null() { ready.back.clone() } else { younger(&former_back, &ready.back) };
+            (Standing::Kept, ready.state.clone(), back)
+        }
+        (Attempt::Ended(outcome), _) if outcome.verdict != Verdict::Abandoned => {
+            let reason = outcome.reason.clone().unwrap_or_else(|| "it did not hold".into());
+            (Standing::RolledBack { reason }, former_state, former_back)
+        }
+        (attempt, _) => {
+            let reason = match attempt {
+                Attempt::Ended(outcome) => outcome.reason.clone().unwrap_or_default(),
+                Attempt::Unfit(why) | Attempt::Hindered(why) => why.clone(),
+            };
+            let wait = FIRST_WAIT.saturating_mul(1 << attempts.min(10).saturating_sub(1)).min(LONGEST_WAIT);
+            let until = clock::now() + wait;
+            (Standing::Waiting { reason, attempts, until }, former_state, former_back)
+        }
+    };
+    let corrections = if edited { Fight::default() } else { corrections };
+    let entry = Entry { policy: policy.clone(), standing, since: clock::now(), state, back, corrections };
+    ledger.0.insert(policy.name.clone(), entry);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linesman_core::policy::Options;
+    use serde_json::json;
+
+    fn policy(mtu: u64) -> Policy {
+        let state = json!({ "interfaces": [{ "name": "eth1", "mtu": mtu }] });
+        Policy { name: "a".into(), state, capture: None, options: Options::default() }
+    }
+
+    fn ready(mtu: u64, before: u64) -> Ready {
+        let back = json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up", "mtu": before }] });
+        Ready { policy: policy(mtu), state: policy(mtu).state, back }
+    }
+
+    #[test]
+    fn an_edited_policy_still_knows_the_way_back_to_the_beginning() {
+        let mut ledger = Ledger::default();
+        let done = Attempt::Ended(Outcome::committed());
+        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &done);
+        enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &done);
+        let entry = ledger.get("a").unwrap();
+        assert_eq!(entry.back["interfaces"][0]["mtu"], 1500);
+        assert_eq!(entry.state["interfaces"][0]["mtu"], 4000);
+    }
+
+    #[test]
+    fn what_failed_leaves_the_former_version_kept() {
+        let mut ledger = Ledger::default();
+        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &Attempt::Ended(Outcome::committed()));
+        let bad = Outcome { reason: Some("cut off".into()), ..Outcome::new(Verdict::RolledBack) };
+        enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &Attempt::Ended(bad));
+        let entry = ledger.get("a").unwrap();
+        assert_eq!(entry.standing, Standing::RolledBack { reason: "cut off".into() });
+        assert_eq!(entry.state["interfaces"][0]["mtu"], 9000);
+    }
+
+    #[test]
+    fn waits_grow_until_the_policy_is_edited() {
+        let mut ledger = Ledger::default();
+        let attempts = |ledger: &Ledger| match &ledger.get("a").unwrap().standing {
+            Standing::Waiting { attempts, .. } => *attempts,
+            other => panic!("{other:?}"),
+        };
+        for expected in 1..4 {
+            enter(&mut ledger, &policy(1), None, &Attempt::Hindered("no NetworkManager".into()));
+            assert_eq!(attempts(&ledger), expected);
+        }
+        enter(&mut ledger, &policy(2), None, &Attempt::Unfit("no such port".into()));
+        assert_eq!(attempts(&ledger), 1);
+    }
+
+    #[test]
+    fn titles_stay_short() {
+        let (a, b) = (policy(1), Policy { name: "b".into(), ..policy(1) });
+        assert_eq!(title(&[&a]), "policy a");
+        assert_eq!(title(&[&a, &b, &a, &b]), "policies a, b and 2 more");
+    }
+}

@@ -1,0 +1,388 @@
+//! The loop: load, decide, act, report; then wait for something to happen.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use linesman_core::keep::{Ledger, Next, Situation, Standing, decide};
+use linesman_core::policy::Policy;
+use linesman_engine::journal::Journal;
+use linesman_engine::lock::HostLock;
+use linesman_engine::observe::live::Depth;
+use linesman_engine::recover;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, watch};
+
+use crate::act::{self, Attempt, Ready};
+use crate::book::Book;
+use crate::directory::Directory;
+use crate::host::Host;
+use crate::metrics::Metrics;
+use crate::socket::{self, Order};
+use crate::sources::{self, Sources};
+use crate::status::{self, Status};
+use crate::{Config, Error, Result, clock, hold, say, systemd, web};
+
+/// Another writer may be in the middle of something: drift is corrected when it has stood so long.
+const BREATHE: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+struct Agent {
+    config: Config,
+    book: Book,
+    ledger: Ledger,
+    sources: Sources,
+    host: Host,
+    metrics: Rc<Metrics>,
+    status: watch::Sender<Status>,
+    started: String,
+}
+
+/// Runs until it is told to stop.
+pub async fn run(config: Config) -> Result<()> {
+    let sources = sources::read(&config.policy_dir).map_err(|e| Error::Directory {
+        dir: config.policy_dir.display().to_string(),
+        why: e.to_string(),
+    })?;
+    let metrics = Rc::new(Metrics::new(config.version));
+    let (status, watched) = watch::channel(Status::default());
+    let (order, mut orders) = mpsc::channel(16);
+    let socket = socket::serve(&config.settings.run_dir, watched.clone(), order).await?;
+    if let Some(address) = config.listen {
+        web::serve(address, metrics.clone(), watched).await?;
+    }
+    let mut directory = Directory::watch(&config.policy_dir);
+    let book = Book::new(&config.settings.state_dir);
+    let ledger = book.read();
+    let started = clock::written(clock::now());
+    let mut agent =
+        Agent { config, book, ledger, sources, host: Host::default(), metrics, status, started };
+    systemd::watchdog();
+    agent.finish_earlier().await;
+    agent.host.look().await;
+    agent.report();
+    systemd::ready();
+    say::info(format!("keeping {} policies of {}", agent.sources.policies.len(), agent.config.policy_dir.display()));
+    let mut stop = Signals::listen();
+    loop {
+        let rest = agent.settle().await;
+        tokio::select! {
+            () = directory.changed() => agent.reload(),
+            depth = agent.host.changed() => agent.looked(depth).await,
+            Some(order) = orders.recv() => agent.obey(order),
+            () = sleep(rest) => {}
+            stopped = stop.heard() => {
+                if stopped {
+                    break;
+                }
+                agent.reload();
+            }
+        }
+    }
+    systemd::stopping();
+    say::info("stopping; the network stays as it is");
+    std::fs::remove_file(socket).ok();
+    Ok(())
+}
+
+async fn sleep(rest: Option<Duration>) {
+    match rest {
+        Some(rest) => tokio::time::sleep(rest).await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Agent {
+    /// Load, decide, act, report, until there is nothing to do; returns how long to rest at most.
+    async fn settle(&mut self) -> Option<Duration> {
+        loop {
+            self.host.compare(&self.ledger);
+            self.report();
+            let held = hold::read(&self.config.settings.state_dir).is_some();
+            let situation = Situation {
+                policies: &self.sources.policies,
+                unreadable: &self.sources.unreadable(),
+                ledger: &self.ledger,
+                held,
+                drift: &self.host.drift,
+                now: clock::now(),
+            };
+            match decide(&situation) {
+                Next::Rest { until } => {
+                    return until.map(|u| Duration::from_secs(u.saturating_sub(clock::now()).max(1)));
+                }
+                Next::Forget(names) => {
+                    for name in names {
+                        say::info(format!("policy {name} is gone; what it made stays"));
+                        self.ledger.0.remove(&name);
+                    }
+                    self.store();
+                }
+                Next::Revert(name) => self.revert(&name).await,
+                Next::Apply(names) => self.apply(&names).await,
+                Next::Correct(names) => self.correct(&names).await,
+            }
+        }
+    }
+
+    async fn apply(&mut self, names: &[String]) {
+        let named = |name: &String| self.sources.policies.iter().find(|p| p.name == *name).cloned();
+        let policies: Vec<Policy> = names.iter().filter_map(named).collect();
+        let prepared = match act::prepare(&policies).await {
+            Ok(prepared) => prepared,
+            Err(attempt) => {
+                say::warning(format!("{}: {}", names.join(", "), reason(&attempt)));
+                for policy in &policies {
+                    act::enter(&mut self.ledger, policy, None, &attempt);
+                }
+                return self.store();
+            }
+        };
+        let mut ready = Vec::new();
+        for (policy, result) in prepared {
+            match result {
+                Ok(one) => ready.push(one),
+                Err(attempt) => self.enter(&policy, None, &attempt),
+            }
+        }
+        let all: Vec<&Ready> = ready.iter().collect();
+        if !all.is_empty() {
+            let attempt = self.together(&all).await;
+            if all.len() > 1 && attempt.has_culprit() {
+                say::warning(format!("together: {}; one by one to find out which", reason(&attempt)));
+                for one in &all {
+                    let attempt = self.together(&[one]).await;
+                    self.enter(&one.policy, Some(one), &attempt);
+                }
+            } else {
+                for one in &all {
+                    self.enter(&one.policy, Some(one), &attempt);
+                }
+            }
+        }
+        self.store();
+        self.host.look().await;
+    }
+
+    async fn together(&mut self, ready: &[&Ready]) -> Attempt {
+        let status = self.status.clone();
+        let mut tell = |what: &str, step: &_| progress(&status, what, say::step(step));
+        let attempt = act::together(ready, &self.config.settings, &mut tell).await;
+        self.count(&attempt);
+        attempt
+    }
+
+    fn count(&self, attempt: &Attempt) {
+        match attempt {
+            Attempt::Ended(outcome) => self.metrics.outcome(outcome),
+            Attempt::Unfit(_) | Attempt::Hindered(_) => self.metrics.refused(),
+        }
+    }
+
+    fn enter(&mut self, policy: &Policy, ready: Option<&Ready>, attempt: &Attempt) {
+        match attempt {
+            Attempt::Ended(outcome) => say::outcome(&format!("policy {}", policy.name), outcome),
+            other => say::warning(format!("policy {}: {}", policy.name, reason(other))),
+        }
+        act::enter(&mut self.ledger, policy, ready, attempt);
+    }
+
+    async fn revert(&mut self, name: &str) {
+        let Some(entry) = self.ledger.get(name).cloned() else { return };
+        let kept = self.ledger.kept();
+        let status = self.status.clone();
+        let mut tell = |what: &str, step: &_| progress(&status, what, say::step(step));
+        let attempt = act::revert(&entry, &kept, &self.config.settings, &mut tell).await;
+        self.count(&attempt);
+        if attempt.succeeded() {
+            say::info(format!("policy {name} is gone; what it had changed is as before"));
+            self.ledger.0.remove(name);
+        } else if let Some(entry) = self.ledger.0.get_mut(name) {
+            let reason = reason(&attempt);
+            say::warning(format!("policy {name} is gone, but what it had changed did not go back: {reason}"));
+            entry.standing = Standing::RevertFailed { reason };
+        }
+        self.store();
+        self.host.look().await;
+    }
+
+    /// Drift that is still there after a breath is corrected.
+    async fn correct(&mut self, names: &[String]) {
+        tokio::time::sleep(BREATHE).await;
+        self.host.look().await;
+        self.host.compare(&self.ledger);
+        let drifted: Vec<String> = names.iter().filter(|n| self.host.drift.contains_key(*n)).cloned().collect();
+        if drifted.is_empty() {
+            return;
+        }
+        for name in &drifted {
+            let first = self.host.drift.get(name).and_then(|d| d.first()).map(ToString::to_string);
+            say::warning(format!("policy {name} has drifted: {}", first.unwrap_or_default()));
+            if let Some(entry) = self.ledger.0.get_mut(name) {
+                entry.corrections.another(clock::now());
+                self.metrics.corrections.inc();
+            }
+        }
+        self.apply(&drifted).await;
+    }
+
+    fn reload(&mut self) {
+        match sources::read(&self.config.policy_dir) {
+            Ok(sources) => {
+                for (name, why) in &sources.wrong {
+                    if self.sources.wrong.get(name) != Some(why) {
+                        say::warning(format!("policy {name} cannot be taken:\n{why}"));
+                    }
+                }
+                self.sources = sources;
+                // What one policy lacked another may have brought.
+                for entry in self.ledger.0.values_mut() {
+                    if let Standing::Waiting { until, .. } = &mut entry.standing {
+                        *until = 0;
+                    }
+                }
+            }
+            Err(e) => say::warning(format!(
+                "cannot read {}: {e}; everything stays as it is",
+                self.config.policy_dir.display()
+            )),
+        }
+    }
+
+    async fn looked(&mut self, depth: Option<Depth>) {
+        match depth {
+            Some(Depth::Kernel) => self.metrics.looked("kernel"),
+            Some(Depth::Full) => self.metrics.looked("full"),
+            None => tokio::time::sleep(Duration::from_millis(500)).await,
+        }
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Look(answer) => {
+                self.reload();
+                self.report();
+                answer.send(()).ok();
+            }
+            Order::Retry(name, answer) => {
+                let mut retried = Vec::new();
+                self.ledger.0.retain(|known, entry| {
+                    let meant = name.as_ref().is_none_or(|name| name == known);
+                    let fought = !entry.corrections.is_none();
+                    if !meant || (entry.is_kept() && !fought) {
+                        return true;
+                    }
+                    retried.push(known.clone());
+                    entry.corrections = linesman_core::keep::Fight::default();
+                    if !entry.is_kept() {
+                        entry.standing =
+                            Standing::Waiting { reason: "retried".into(), attempts: 0, until: 0 };
+                    }
+                    true
+                });
+                self.store();
+                answer.send(retried).ok();
+            }
+        }
+    }
+
+    /// What an earlier life of this agent, or of a command, left unfinished.
+    async fn finish_earlier(&mut self) {
+        let finished = match HostLock::take(&self.config.settings.run_dir) {
+            Ok(_lock) => recover::finish_earlier(&Journal::new(&self.config.settings.state_dir)).await,
+            Err(e) => Err(e),
+        };
+        if let Err(e) = finished {
+            say::warning(e.to_string());
+        }
+    }
+
+    fn store(&mut self) {
+        if let Err(e) = self.book.write(&self.ledger) {
+            say::warning(format!("{e}; after a restart the policies are compared with the host anew"));
+        }
+        self.host.compare(&self.ledger);
+        self.report();
+    }
+
+    fn report(&mut self) {
+        let policies = status::policies(&self.sources, &self.ledger, &self.host.drift, clock::now());
+        let held = hold::read(&self.config.settings.state_dir);
+        let (verdict, story) = status::summarise(&policies, held.as_ref(), self.host.blind.as_deref());
+        let status = Status {
+            verdict,
+            story,
+            policies,
+            held,
+            blind: self.host.blind.clone(),
+            version: self.config.version.into(),
+            pid: std::process::id(),
+            started: self.started.clone(),
+            observed: clock::written(self.host.observed),
+        };
+        self.metrics.status(&status, self.host.observed);
+        publish(&self.status, status);
+    }
+}
+
+/// Tells only what is new; that a look found nothing new is not.
+fn publish(sender: &watch::Sender<Status>, status: Status) {
+    let told = sender.send_if_modified(|known| {
+        let same = Status { observed: known.observed.clone(), ..status.clone() } == *known;
+        let story = known.story != status.story;
+        *known = status;
+        let _ = story;
+        !same
+    });
+    if told {
+        systemd::status(&sender.borrow().story);
+    }
+}
+
+/// In the middle of a transaction only the story changes.
+fn progress(sender: &watch::Sender<Status>, what: &str, step: &str) {
+    sender.send_modify(|status| {
+        status.verdict = status::Verdict::Working;
+        status.story = format!("{what}: {step}");
+    });
+    systemd::status(&sender.borrow().story);
+}
+
+fn reason(attempt: &Attempt) -> String {
+    match attempt {
+        Attempt::Ended(outcome) => outcome.reason.clone().unwrap_or_else(|| "it did not hold".into()),
+        Attempt::Unfit(why) | Attempt::Hindered(why) => why.clone(),
+    }
+}
+
+/// SIGTERM and SIGINT stop, SIGHUP reads everything again.
+#[derive(Debug)]
+struct Signals {
+    stop: mpsc::Receiver<bool>,
+}
+
+impl Signals {
+    fn listen() -> Self {
+        let (tell, stop) = mpsc::channel(4);
+        for (kind, ends) in
+            [(SignalKind::terminate(), true), (SignalKind::interrupt(), true), (SignalKind::hangup(), false)]
+        {
+            let tell = tell.clone();
+            if let Ok(mut signals) = signal(kind) {
+                tokio::task::spawn_local(async move {
+                    while signals.recv().await.is_some() {
+                        tell.send(ends).await.ok();
+                    }
+                });
+            }
+        }
+        Self { stop }
+    }
+
+    /// True: stop; false: read again.
+    async fn heard(&mut self) -> bool {
+        match self.stop.recv().await {
+            Some(ends) => ends,
+            None => std::future::pending().await,
+        }
+    }
+}

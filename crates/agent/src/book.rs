@@ -1,0 +1,71 @@
+//! The ledger on disk.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use linesman_core::keep::Ledger;
+
+use crate::{Error, Result};
+
+#[derive(Clone, Debug)]
+pub struct Book {
+    path: PathBuf,
+}
+
+impl Book {
+    pub fn new(state_dir: &Path) -> Self {
+        Self { path: state_dir.join("policies.json") }
+    }
+
+    /// An unreadable ledger is put aside: without it, policies that hold are simply found to hold.
+    pub fn read(&self) -> Ledger {
+        let Ok(bytes) = fs::read(&self.path) else { return Ledger::default() };
+        serde_json::from_slice(&bytes).unwrap_or_else(|e| {
+            let aside = self.path.with_extension("unreadable");
+            log::error!("{} cannot be read ({e}); it is kept as {}", self.path.display(), aside.display());
+            fs::rename(&self.path, aside).ok();
+            Ledger::default()
+        })
+    }
+
+    /// Whole or not at all, and there after a power cut.
+    pub fn write(&self, ledger: &Ledger) -> Result<()> {
+        let failed = |e: &dyn std::fmt::Display| Error::Book {
+            path: self.path.display().to_string(),
+            why: e.to_string(),
+        };
+        let bytes = serde_json::to_vec(ledger).map_err(|e| failed(&e))?;
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(dir).map_err(|e| failed(&e))?;
+        let fresh = self.path.with_extension("new");
+        let store = || -> std::io::Result<()> {
+            // Policies may hold secrets.
+            let mut file =
+                fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+            file.write_all(&bytes)?;
+            file.sync_all()?;
+            fs::rename(&fresh, &self.path)?;
+            File::open(dir)?.sync_all()
+        };
+        store().map_err(|e| failed(&e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_kept_for_people() {
+        let dir = tempfile::tempdir().unwrap();
+        let book = Book::new(dir.path());
+        assert_eq!(book.read(), Ledger::default());
+        book.write(&Ledger::default()).unwrap();
+        assert_eq!(book.read(), Ledger::default());
+        fs::write(dir.path().join("policies.json"), "[").unwrap();
+        assert_eq!(book.read(), Ledger::default());
+        assert!(dir.path().join("policies.unreadable").exists());
+    }
+}

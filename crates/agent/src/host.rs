@@ -1,0 +1,74 @@
+//! The host as the agent sees it: its state, and what of the kept policies does not hold.
+
+use std::collections::BTreeMap;
+
+use linesman_core::compare::Difference;
+use linesman_core::keep::Ledger;
+use linesman_core::verify::verify;
+use linesman_engine::observe::live::{Depth, Live};
+use serde_json::Value;
+
+use crate::clock;
+
+#[derive(Debug, Default)]
+pub struct Host {
+    live: Option<Live>,
+    pub drift: BTreeMap<String, Vec<Difference>>,
+    /// Why the last look failed.
+    pub blind: Option<String>,
+    pub observed: u64,
+}
+
+impl Host {
+    /// Never ends before something is new.
+    pub async fn changed(&mut self) -> Option<Depth> {
+        let Some(live) = &mut self.live else {
+            tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+            self.look().await;
+            return None;
+        };
+        match live.next().await {
+            Ok(depth) => {
+                self.blind = None;
+                self.observed = clock::now();
+                Some(depth)
+            }
+            Err(e) => {
+                self.blind = Some(e.to_string());
+                None
+            }
+        }
+    }
+
+    /// Looks at everything.
+    pub async fn look(&mut self) {
+        let looked = match &mut self.live {
+            Some(live) => live.look_fully().await,
+            None => Live::start().await.map(|live| self.live = Some(live)),
+        };
+        self.blind = looked.err().map(|e| e.to_string());
+        self.observed = clock::now();
+    }
+
+    pub fn state(&self) -> &Value {
+        self.live.as_ref().map_or(&Value::Null, Live::state)
+    }
+
+    /// Compares the kept states with what is there. True if that says something new.
+    pub fn compare(&mut self, ledger: &Ledger) -> bool {
+        if self.blind.is_some() || self.state().is_null() {
+            return false;
+        }
+        let state = self.state();
+        let drift: BTreeMap<String, Vec<Difference>> = ledger
+            .0
+            .iter()
+            .filter(|(_, entry)| entry.is_kept() && !entry.state.is_null())
+            .map(|(name, entry)| (name.clone(), verify(&entry.state, state, state)))
+            .filter(|(_, differences)| !differences.is_empty())
+            .collect();
+        let new = drift != self.drift;
+        self.drift = drift;
+        new
+    }
+}

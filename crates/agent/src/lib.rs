@@ -1,0 +1,54 @@
+//! The daemon of a node: policies in, outcomes and the state of the host out.
+//!
+//! Standalone, the policies are the files of a directory. Everything runs on one thread; what takes long (the
+//! transaction, looking at the host) is awaited, so that the socket, the metrics and the watchdog go on meanwhile.
+
+mod act;
+mod agent;
+mod book;
+mod clock;
+mod directory;
+pub mod hold;
+mod host;
+pub mod metrics;
+mod say;
+pub mod socket;
+mod sources;
+pub mod status;
+mod systemd;
+mod web;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+pub use agent::run;
+pub use book::Book;
+use linesman_engine::transaction::Settings;
+
+/// What an agent is told when it starts.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub policy_dir: PathBuf,
+    pub settings: Settings,
+    /// Metrics and health; loopback unless somebody says otherwise.
+    pub listen: Option<SocketAddr>,
+    pub version: &'static str,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Host(#[from] linesman_engine::Error),
+    #[error("cannot read the policies in {dir}: {why}; make the directory, or name another with --policy-dir")]
+    Directory { dir: String, why: String },
+    #[error("another linesman agent runs on this host (it answers at {path})")]
+    Another { path: String },
+    #[error("cannot open {path}: {why}")]
+    Socket { path: String, why: String },
+    #[error("cannot serve metrics at {address}: {why}; choose another address with --listen, or `--listen none`")]
+    Listen { address: SocketAddr, why: String },
+    #[error("cannot write {path}: {why}")]
+    Book { path: String, why: String },
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,182 @@
+//! What the agent counts. The reference page is generated from [`TABLE`], and a test proves that each one moves.
+
+use std::sync::atomic::{AtomicI64, AtomicU64};
+
+use linesman_engine::outcome::{Outcome, Verdict};
+use prometheus_client::encoding::{EncodeLabelSet, text::encode};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use crate::status::{Phase, Status};
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ByPhase {
+    phase: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ByOutcome {
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ByDepth {
+    depth: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ByVersion {
+    version: &'static str,
+}
+
+/// Name, kind, labels, meaning.
+pub const TABLE: [(&str, &str, &str, &str); 9] = [
+    ("linesman_policies", "gauge", "phase", "Policies of this host by phase"),
+    ("linesman_apply_total", "counter", "outcome", "Transactions that ended, by outcome"),
+    ("linesman_apply_duration_seconds", "histogram", "", "From the checkpoint to the end of a transaction"),
+    ("linesman_drift_differences", "gauge", "", "Properties of kept policies that do not hold now"),
+    ("linesman_corrections_total", "counter", "", "Corrections of drift"),
+    ("linesman_observations_total", "counter", "depth", "Looks at the host: kernel or full"),
+    ("linesman_observed_timestamp_seconds", "gauge", "", "When the host was last looked at"),
+    ("linesman_held", "gauge", "", "1 while somebody holds this host"),
+    ("linesman_build_info", "gauge", "version", "Always 1"),
+];
+
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    policies: Family<ByPhase, Gauge<i64, AtomicI64>>,
+    applies: Family<ByOutcome, Counter<u64, AtomicU64>>,
+    duration: Histogram,
+    differences: Gauge<i64, AtomicI64>,
+    pub corrections: Counter<u64, AtomicU64>,
+    observations: Family<ByDepth, Counter<u64, AtomicU64>>,
+    observed: Gauge<i64, AtomicI64>,
+    held: Gauge<i64, AtomicI64>,
+}
+
+impl Metrics {
+    pub fn new(version: &'static str) -> Self {
+        let build: Family<ByVersion, Gauge<i64, AtomicI64>> = Family::default();
+        build.get_or_create(&ByVersion { version }).set(1);
+        let mut metrics = Self {
+            registry: Registry::default(),
+            policies: Family::default(),
+            applies: Family::default(),
+            duration: Histogram::new([0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0]),
+            differences: Gauge::default(),
+            corrections: Counter::default(),
+            observations: Family::default(),
+            observed: Gauge::default(),
+            held: Gauge::default(),
+        };
+        for (name, _, _, help) in TABLE {
+            // The encoder writes the ending that counters have by itself.
+            let (short, help) = (name.strip_suffix("_total").unwrap_or(name), help.to_string());
+            let registry = &mut metrics.registry;
+            match name {
+                "linesman_policies" => registry.register(short, help, metrics.policies.clone()),
+                "linesman_apply_total" => registry.register(short, help, metrics.applies.clone()),
+                "linesman_apply_duration_seconds" => registry.register(short, help, metrics.duration.clone()),
+                "linesman_drift_differences" => registry.register(short, help, metrics.differences.clone()),
+                "linesman_corrections_total" => registry.register(short, help, metrics.corrections.clone()),
+                "linesman_observations_total" => registry.register(short, help, metrics.observations.clone()),
+                "linesman_observed_timestamp_seconds" => {
+                    registry.register(short, help, metrics.observed.clone());
+                }
+                "linesman_held" => registry.register(short, help, metrics.held.clone()),
+                _ => registry.register(short, help, build.clone()),
+            }
+        }
+        metrics
+    }
+
+    pub fn outcome(&self, outcome: &Outcome) {
+        let word = match outcome.verdict {
+            Verdict::Unchanged => "unchanged",
+            Verdict::Committed | Verdict::Pending => "committed",
+            Verdict::RolledBack => "rolled-back",
+            Verdict::Incomplete => "incomplete",
+            Verdict::Abandoned => "abandoned",
+        };
+        self.applies.get_or_create(&ByOutcome { outcome: word }).inc();
+        if outcome.milliseconds > 0 {
+            #[allow(clippy::cast_precision_loss)]
+            self.duration.observe(outcome.milliseconds as f64 / 1000.0);
+        }
+    }
+
+    pub fn refused(&self) {
+        self.applies.get_or_create(&ByOutcome { outcome: "refused" }).inc();
+    }
+
+    pub fn looked(&self, depth: &'static str) {
+        self.observations.get_or_create(&ByDepth { depth }).inc();
+    }
+
+    pub fn status(&self, status: &Status, observed: u64) {
+        for phase in Phase::ALL {
+            let count = status.policies.iter().filter(|p| p.phase == phase).count();
+            let label = ByPhase { phase: phase.word() };
+            self.policies.get_or_create(&label).set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        let differences: usize = status.policies.iter().map(|p| p.differences.len()).sum();
+        self.differences.set(i64::try_from(differences).unwrap_or(i64::MAX));
+        self.held.set(i64::from(status.held.is_some()));
+        self.observed.set(i64::try_from(observed).unwrap_or(i64::MAX));
+    }
+
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        if let Err(e) = encode(&mut text, &self.registry) {
+            log::error!("metrics: {e}");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_of_the_table_is_there_and_moves() {
+        let metrics = Metrics::new("1.2.3");
+        let before = metrics.text();
+        metrics.outcome(&Outcome { milliseconds: 300, ..Outcome::committed() });
+        metrics.corrections.inc();
+        metrics.looked("full");
+        let status = Status {
+            held: Some(crate::hold::Hold { since: "".into(), by: "".into(), reason: None }),
+            policies: vec![crate::status::PolicyStatus {
+                name: "a".into(),
+                file: None,
+                phase: Phase::Drifted,
+                reason: None,
+                since: None,
+                differences: vec![linesman_core::compare::Difference {
+                    path: linesman_core::path::Path::root(),
+                    want: 1.into(),
+                    got: 2.into(),
+                }],
+                drift: linesman_core::policy::Drift::Report,
+                former_kept: false,
+            }],
+            ..Status::default()
+        };
+        metrics.status(&status, 77);
+        let after = metrics.text();
+        for (name, ..) in TABLE {
+            let lines = |text: &str| -> Vec<String> {
+                text.lines().filter(|l| l.starts_with(name)).map(str::to_owned).collect()
+            };
+            assert!(!lines(&after).is_empty(), "{name} is missing:\n{after}");
+            if name != "linesman_build_info" {
+                assert_ne!(lines(&before), lines(&after), "{name} does not move");
+            }
+        }
+    }
+}

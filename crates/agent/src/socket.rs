@@ -1,0 +1,141 @@
+//! How the command line talks to the agent: one line of JSON each way on a unix socket.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::status::Status;
+use crate::{Error, Result};
+
+pub fn path(run_dir: &Path) -> PathBuf {
+    run_dir.join("agent.sock")
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Question {
+    Status,
+    /// The status now, and again whenever it changes.
+    Watch,
+    /// Try again what was rolled back or gave up: this policy, or all.
+    Retry(Option<String>),
+    /// Something on disk has changed (held, released): look again.
+    Look,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    Status(Box<Status>),
+    /// The policies that are tried again.
+    Retried(Vec<String>),
+    Looked,
+    Wrong(String),
+}
+
+/// What only the agent itself can answer.
+#[derive(Debug)]
+pub enum Order {
+    Retry(Option<String>, oneshot::Sender<Vec<String>>),
+    Look(oneshot::Sender<()>),
+}
+
+pub async fn serve(
+    run_dir: &Path,
+    status: watch::Receiver<Status>,
+    orders: mpsc::Sender<Order>,
+) -> Result<PathBuf> {
+    let path = path(run_dir);
+    let failed = |e: std::io::Error| Error::Socket { path: path.display().to_string(), why: e.to_string() };
+    std::fs::create_dir_all(run_dir).map_err(failed)?;
+    if UnixStream::connect(&path).await.is_ok() {
+        return Err(Error::Another { path: path.display().to_string() });
+    }
+    std::fs::remove_file(&path).ok();
+    let listener = UnixListener::bind(&path).map_err(failed)?;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    tokio::task::spawn_local(async move {
+        loop {
+            let Ok((stream, _)) = listener.accept().await else {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+                continue;
+            };
+            tokio::task::spawn_local(converse(stream, status.clone(), orders.clone()));
+        }
+    });
+    Ok(path)
+}
+
+async fn converse(stream: UnixStream, mut status: watch::Receiver<Status>, orders: mpsc::Sender<Order>) {
+    let mut stream = BufReader::new(stream);
+    let mut line = String::new();
+    if stream.read_line(&mut line).await.is_err() {
+        return;
+    }
+    match serde_json::from_str(&line) {
+        Ok(Question::Watch) => {
+            loop {
+                let now = status.borrow_and_update().clone();
+                if tell(&mut stream, &Answer::Status(Box::new(now))).await.is_err()
+                    || status.changed().await.is_err()
+                {
+                    return;
+                }
+            }
+        }
+        Ok(Question::Status) => {
+            let now = status.borrow().clone();
+            tell(&mut stream, &Answer::Status(Box::new(now))).await.ok();
+        }
+        Ok(Question::Retry(policy)) => {
+            let (answer, answered) = oneshot::channel();
+            let sent = orders.send(Order::Retry(policy, answer)).await;
+            let names = if sent.is_ok() { answered.await.unwrap_or_default() } else { Vec::new() };
+            tell(&mut stream, &Answer::Retried(names)).await.ok();
+        }
+        Ok(Question::Look) => {
+            let (answer, answered) = oneshot::channel();
+            if orders.send(Order::Look(answer)).await.is_ok() {
+                answered.await.ok();
+            }
+            tell(&mut stream, &Answer::Looked).await.ok();
+        }
+        Err(e) => {
+            tell(&mut stream, &Answer::Wrong(e.to_string())).await.ok();
+        }
+    }
+}
+
+async fn tell(stream: &mut BufReader<UnixStream>, answer: &Answer) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(answer)?;
+    line.push(b'\n');
+    stream.write_all(&line).await
+}
+
+/// The other end.
+#[derive(Debug)]
+pub struct Asking(BufReader<UnixStream>);
+
+impl Asking {
+    /// None: no agent runs here.
+    pub async fn ask(run_dir: &Path, question: &Question) -> Option<Self> {
+        let mut stream = UnixStream::connect(path(run_dir)).await.ok()?;
+        let mut line = serde_json::to_vec(question).ok()?;
+        line.push(b'\n');
+        stream.write_all(&line).await.ok()?;
+        Some(Self(BufReader::new(stream)))
+    }
+
+    pub async fn answer(&mut self) -> Option<Answer> {
+        let mut line = String::new();
+        match self.0.read_line(&mut line).await {
+            Ok(n) if n > 0 => serde_json::from_str(&line).ok(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The policies of a directory.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use linesman_core::check::check;
+use linesman_core::diagnostic::{Diagnostic, Source, render};
+use linesman_core::document::Document;
+use linesman_core::policy::Policy;
+use linesman_engine::desired;
+use linesman_engine::probe::Probe;
+
+/// Everything that was found, right or wrong.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    pub policies: Vec<Policy>,
+    /// By name of the policy, as far as one can be told: why it cannot be taken.
+    pub wrong: BTreeMap<String, String>,
+    /// Where each policy is written.
+    pub files: BTreeMap<String, PathBuf>,
+}
+
+impl Sources {
+    pub fn unreadable(&self) -> BTreeSet<String> {
+        self.wrong.keys().cloned().collect()
+    }
+}
+
+/// Reads them all. An error means that nothing is known: no policy is gone because of it.
+pub fn read(dir: &Path) -> std::io::Result<Sources> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(dir)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
+    files.retain(|path| is_policy(path));
+    files.sort();
+    let mut sources = Sources::default();
+    for file in files {
+        add(&mut sources, &file);
+    }
+    Ok(sources)
+}
+
+/// Editors leave their own files about, and mounted volumes hidden directories.
+fn is_policy(path: &Path) -> bool {
+    let hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with(['.', '#']));
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    !hidden && matches!(extension, "yaml" | "yml" | "json") && path.is_file()
+}
+
+fn add(sources: &mut Sources, file: &Path) {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let (name, result) = match read_one(file, &stem) {
+        Ok(policy) => (policy.name.clone(), Ok(policy)),
+        Err(wrong) => (wrong.name.unwrap_or(stem), Err(wrong.why)),
+    };
+    if let Some(other) = sources.files.get(&name) {
+        let why = format!(
+            "{} and {} both hold a policy named {name}; give one of them another name",
+            other.display(),
+            file.display()
+        );
+        sources.policies.retain(|p| p.name != name);
+        sources.wrong.insert(name, why);
+        return;
+    }
+    sources.files.insert(name.clone(), file.to_owned());
+    match result {
+        Ok(policy) => sources.policies.push(policy),
+        Err(why) => {
+            sources.wrong.insert(name, why);
+        }
+    }
+}
+
+struct Wrong {
+    name: Option<String>,
+    why: String,
+}
+
+fn read_one(file: &Path, stem: &str) -> Result<Policy, Wrong> {
+    let called = file.display().to_string();
+    let unnamed = |why: String| Wrong { name: None, why };
+    let text = fs::read_to_string(file).map_err(|e| unnamed(format!("cannot read {called}: {e}")))?;
+    let document = Document::parse(&called, &text)
+        .map_err(|problems| unnamed(told(&problems, (called.as_str(), text.as_str()).into())))?;
+    let wrong = |why: String| Wrong { name: document.policy.clone(), why };
+    let problems = check(&document, &desired::schema);
+    if !problems.is_empty() {
+        return Err(wrong(told(&problems, (&document).into())));
+    }
+    for probe in document.options.probes.iter().flatten() {
+        probe.parse::<Probe>().map_err(|e| wrong(format!("{called}: probe '{probe}': {e}")))?;
+    }
+    Ok(document.to_policy(stem))
+}
+
+fn told(problems: &[Diagnostic], source: Source<'_>) -> String {
+    let told: Vec<String> = problems.iter().map(|p| render(p, source, false)).collect();
+    told.join("\n").trim_end().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dir(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::write(dir.path().join(name), text).unwrap();
+        }
+        dir
+    }
+
+    const STATE: &str = "interfaces:\n- name: br1\n  type: linux-bridge\n  state: up\n";
+
+    #[test]
+    fn right_and_wrong_ones_are_told_apart() {
+        let nncp = "apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\nmetadata:\n  name: storage\n\
+            spec:\n  onDelete: Revert\n  desiredState:\n    interfaces:\n    - name: br2\n      type: linux-bridge\n";
+        let dir = dir(&[
+            ("plain.yaml", STATE),
+            ("nncp.yml", nncp),
+            ("broken.yaml", "interfaces: ["),
+            (".hidden.yaml", "x"),
+            ("notes.txt", "x"),
+        ]);
+        let sources = read(dir.path()).unwrap();
+        let names: Vec<&str> = sources.policies.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["storage", "plain"]);
+        assert_eq!(sources.policies[0].options.on_delete, linesman_core::policy::OnDelete::Revert);
+        assert_eq!(sources.unreadable().into_iter().collect::<Vec<_>>(), ["broken"]);
+        assert!(sources.wrong["broken"].contains("broken.yaml:1"), "{}", sources.wrong["broken"]);
+    }
+
+    #[test]
+    fn two_files_with_one_name_are_both_refused() {
+        let dir = dir(&[("a.yaml", STATE), ("a.yml", STATE)]);
+        let sources = read(dir.path()).unwrap();
+        assert!(sources.policies.is_empty());
+        assert!(sources.wrong["a"].contains("a.yml"), "{}", sources.wrong["a"]);
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_read_says_nothing_about_its_policies() {
+        assert!(read(Path::new("/nonexistent/policies")).is_err());
+    }
+}

@@ -1,0 +1,163 @@
+//! One policy after the other into one state; every contradiction is kept with both names.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::conflict::{Conflict, Side};
+use super::routes;
+use crate::path::Path;
+use crate::policy::Policy;
+use crate::state;
+
+/// Lists whose order says nothing.
+const SETS: [&str; 4] = ["address", "port", "ports-config", "trunk-tags"];
+
+#[derive(Debug, Default)]
+pub(super) struct Merge {
+    state: Map<String, Value>,
+    /// Who said it first, by the printed path of the leaf.
+    authors: BTreeMap<String, String>,
+    conflicts: Vec<Conflict>,
+}
+
+impl Merge {
+    pub fn add(&mut self, policy: &Policy) {
+        for (key, value) in policy.state.as_object().into_iter().flatten() {
+            match key.as_str() {
+                "interfaces" => self.interfaces(policy, value),
+                "routes" | "route-rules" => self.entries(policy, key, value),
+                "description" => {}
+                _ => {
+                    let mut slot = self.state.remove(key);
+                    self.value(policy, &Path::root().key(key), &mut slot, value);
+                    self.state.insert(key.clone(), slot.unwrap_or_default());
+                }
+            }
+        }
+    }
+
+    pub fn finish(self) -> Result<Value, Vec<Conflict>> {
+        if self.conflicts.is_empty() { Ok(Value::Object(self.state)) } else { Err(self.conflicts) }
+    }
+
+    fn interfaces(&mut self, policy: &Policy, list: &Value) {
+        let mut known = match self.state.remove("interfaces") {
+            Some(Value::Array(known)) => known,
+            _ => Vec::new(),
+        };
+        for interface in list.as_array().into_iter().flatten() {
+            let path = Path::interface(state::name(interface));
+            match known.iter_mut().find(|k| is_same(k, interface)) {
+                Some(found) => {
+                    let interface = typed_like(interface, found);
+                    let mut slot = Some(std::mem::take(found));
+                    self.value(policy, &path, &mut slot, &interface);
+                    *found = slot.unwrap_or_default();
+                }
+                None => {
+                    let mut slot = None;
+                    self.value(policy, &path, &mut slot, interface);
+                    known.extend(slot);
+                }
+            }
+        }
+        self.state.insert("interfaces".into(), known.into());
+    }
+
+    /// Routes and rules of all policies, each once.
+    fn entries(&mut self, policy: &Policy, section: &str, value: &Value) {
+        let slot = self.state.entry(section).or_insert_with(|| json!({ "config": [] }));
+        let Some(known) = slot.get_mut("config").and_then(Value::as_array_mut) else { return };
+        for entry in state::list(value, &["config"]) {
+            if known.contains(entry) {
+                continue;
+            }
+            let path = Path::root().key(section).key("config").item(routes::title(entry));
+            if let Some(rival) = known.iter().find(|k| routes::contradict(section, k, entry)) {
+                let author = self.authors.get(&routes::key(section, rival)).cloned().unwrap_or_default();
+                self.conflicts.push(Conflict {
+                    path,
+                    one: Side { policy: author, wants: rival.clone() },
+                    other: Side { policy: policy.name.clone(), wants: entry.clone() },
+                });
+                continue;
+            }
+            self.authors.insert(routes::key(section, entry), policy.name.clone());
+            known.push(entry.clone());
+        }
+    }
+
+    fn value(&mut self, policy: &Policy, path: &Path, slot: &mut Option<Value>, new: &Value) {
+        match (slot.as_mut(), new) {
+            (_, Value::Null) => {}
+            (Some(Value::Object(old)), Value::Object(new)) => {
+                for (key, value) in new {
+                    let mut inner = old.get_mut(key).map(Value::take);
+                    self.value(policy, &path.key(key), &mut inner, value);
+                    old.insert(key.clone(), inner.unwrap_or_default());
+                }
+            }
+            (None | Some(Value::Null), new) => {
+                self.sign(policy, path, new);
+                *slot = Some(new.clone());
+            }
+            (Some(old), new) if agree(path, old, new) => {}
+            (Some(old), new) => self.conflicts.push(Conflict {
+                path: path.clone(),
+                one: Side { policy: self.author(path), wants: old.clone() },
+                other: Side { policy: policy.name.clone(), wants: new.clone() },
+            }),
+        }
+    }
+
+    fn sign(&mut self, policy: &Policy, path: &Path, value: &Value) {
+        match value {
+            Value::Object(map) => {
+                map.iter().for_each(|(key, value)| self.sign(policy, &path.key(key), value));
+            }
+            _ => {
+                self.authors.insert(path.to_string(), policy.name.clone());
+            }
+        }
+    }
+
+    fn author(&self, path: &Path) -> String {
+        let path = path.to_string();
+        let inside = || self.authors.iter().find(|(known, _)| known.starts_with(&path)).map(|(_, who)| who);
+        self.authors.get(&path).or_else(inside).cloned().unwrap_or_default()
+    }
+}
+
+/// An OVS bridge and its internal interface share a name, and are two.
+fn is_same(known: &Value, new: &Value) -> bool {
+    state::name(known) == state::name(new)
+        && state::is_userspace(state::kind(known)) == state::is_userspace(state::kind(new))
+}
+
+/// A document may leave the type of an interface open: that contradicts nothing.
+fn typed_like(interface: &Value, known: &Value) -> Value {
+    let mut interface = interface.clone();
+    let known = state::kind(known);
+    let open = state::kind(&interface) == "unknown" || known == "unknown";
+    if (open || state::same_kind(state::kind(&interface), known))
+        && known != "unknown"
+        && let Some(map) = interface.as_object_mut()
+    {
+        map.insert("type".into(), known.into());
+    }
+    interface
+}
+
+fn agree(path: &Path, old: &Value, new: &Value) -> bool {
+    if old == new || (path.to_string().ends_with("].type") && old == "unknown") {
+        return true;
+    }
+    let is_set = matches!(path.last(), Some(crate::path::Step::Key(key)) if SETS.contains(&key.as_str()));
+    match (old, new) {
+        (Value::Array(old), Value::Array(new)) if is_set => {
+            old.len() == new.len() && old.iter().all(|item| new.contains(item))
+        }
+        _ => false,
+    }
+}

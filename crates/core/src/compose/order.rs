@@ -1,0 +1,45 @@
+//! What builds on what.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::policy::Policy;
+use crate::state;
+
+/// Policies so that each comes after those it builds on; among the rest by priority, then by name.
+/// Those that build on each other in a circle keep that last order: they only work together anyway.
+pub fn in_order<'a>(policies: &[&'a Policy]) -> Vec<&'a Policy> {
+    let mut waiting: Vec<&Policy> = policies.to_vec();
+    waiting.sort_by(|a, b| (-a.options.priority, &a.name).cmp(&(-b.options.priority, &b.name)));
+    let mut ordered = Vec::with_capacity(waiting.len());
+    while !waiting.is_empty() {
+        let ready = waiting.iter().position(|policy| {
+            let needed = needs(&policy.state);
+            waiting.iter().all(|other| other.name == policy.name || !makes_any(&other.state, &needed))
+        });
+        ordered.push(waiting.remove(ready.unwrap_or(0)));
+    }
+    ordered
+}
+
+/// Interfaces that a state refers to and does not declare itself: ports, bases, ways out of routes.
+pub fn needs(state: &Value) -> BTreeSet<String> {
+    let interfaces = state::interfaces(state);
+    let mut named: BTreeSet<&str> = BTreeSet::new();
+    for interface in interfaces.iter().filter(|i| !state::is_absent(i)) {
+        named.extend(state::ports(interface).unwrap_or_default());
+        named.extend(state::base(interface).map(|(_, base)| base));
+        named.extend(state::text(interface, "controller").filter(|c| !c.is_empty()));
+    }
+    let routes = state::list(state, &["routes", "config"]);
+    named.extend(
+        routes.iter().filter(|r| !state::is_absent(r)).filter_map(|r| state::text(r, "next-hop-interface")),
+    );
+    let own = |name: &&str| interfaces.iter().any(|i| state::name(i) == *name);
+    named.into_iter().filter(|name| !own(name)).map(str::to_owned).collect()
+}
+
+fn makes_any(state: &Value, names: &BTreeSet<String>) -> bool {
+    state::interfaces(state).iter().any(|i| !state::is_absent(i) && names.contains(state::name(i)))
+}

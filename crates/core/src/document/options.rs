@@ -1,0 +1,70 @@
+//! What a policy's spec says beside its desired state.
+
+use super::shape::Fault;
+use super::tree::{Entry, Node};
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::policy::{Drift, OnDelete, Options};
+
+/// Keys that mean something in a cluster only; a host has nothing to do with them.
+const OF_A_CLUSTER: [&str; 6] =
+    ["nodeSelector", "nodeLabelSelector", "maxUnavailable", "rollout", "hosts", "machineConfigPoolSelector"];
+const KNOWN: [&str; 8] =
+    ["capture", "desired", "desiredState", "priority", "onDelete", "drift", "probes", "patience"];
+
+pub(super) fn read(spec: &Node) -> Result<Options, Fault> {
+    let mut options = Options::default();
+    for entry in spec.entries().unwrap_or_default() {
+        match entry.key.as_str() {
+            "priority" => options.priority = whole_number(entry)?,
+            "patience" => {
+                let seconds = whole_number(entry)?;
+                let seconds = u64::try_from(seconds).map_err(|_| wrong(entry, "a number of seconds"))?;
+                options.patience = Some(seconds);
+            }
+            "onDelete" => {
+                options.on_delete =
+                    word(entry, &[("Retain", OnDelete::Retain), ("Revert", OnDelete::Revert)])?;
+            }
+            "drift" => {
+                let words =
+                    [("Ignore", Drift::Ignore), ("Report", Drift::Report), ("Correct", Drift::Correct)];
+                options.drift = word(entry, &words)?;
+            }
+            "probes" => options.probes = Some(probes(entry)?),
+            key if KNOWN.contains(&key) || OF_A_CLUSTER.contains(&key) => {}
+            _ => return Err(unknown(entry)),
+        }
+    }
+    Ok(options)
+}
+
+fn whole_number(entry: &Entry) -> Result<i64, Fault> {
+    entry.value.to_value().as_i64().ok_or_else(|| wrong(entry, "a whole number"))
+}
+
+fn word<T: Copy>(entry: &Entry, words: &[(&str, T)]) -> Result<T, Fault> {
+    let written = entry.value.as_str();
+    let found = words.iter().find(|(word, _)| written == Some(*word)).map(|(_, value)| *value);
+    let allowed = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+    found.ok_or_else(|| wrong(entry, &format!("one of {allowed}")))
+}
+
+fn probes(entry: &Entry) -> Result<Vec<String>, Fault> {
+    let needed = "a list of probes such as gateway, dns or tcp:HOST:PORT";
+    let items = entry.value.items().ok_or_else(|| wrong(entry, needed))?;
+    items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(|| wrong(entry, needed))).collect()
+}
+
+fn wrong(entry: &Entry, needed: &str) -> Fault {
+    let message = format!("'{}' should be {needed}, but is {}", entry.key, entry.value.kind());
+    Fault::new(Diagnostic::new(codes::WRONG_OPTION, message), entry.value.range)
+}
+
+fn unknown(entry: &Entry) -> Fault {
+    let message = format!("unknown key '{}' in the policy's spec", entry.key);
+    let known: Vec<&str> = KNOWN.iter().skip(2).chain(&OF_A_CLUSTER).copied().collect();
+    let diagnostic =
+        Diagnostic::new(codes::WRONG_OPTION, message).hint(format!("there are {}", known.join(", ")));
+    Fault::new(diagnostic, entry.range)
+}

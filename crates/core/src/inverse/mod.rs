@@ -1,0 +1,145 @@
+//! The way back from a policy, as a state: what it changed becomes what it was. Pure.
+//!
+//! Kept for policies with `onDelete: Revert`. Unlike the snapshot of a transaction it must still make sense
+//! months later, beside policies that came since: it speaks only of what the policy itself changed.
+
+mod merge;
+
+use serde_json::{Map, Value, json};
+
+pub use merge::{without, younger};
+
+use crate::facts::Facts;
+use crate::path::Step;
+use crate::plan::{Change, ChangeKind, Plan, Subject};
+use crate::state;
+
+/// What undoes `plan` on the host that looked like `observed`.
+pub fn inverse(plan: &Plan, observed: &Value, facts: &Facts) -> Value {
+    let mut back = Map::new();
+    let interfaces: Vec<Value> =
+        plan.changes.iter().filter_map(|change| interface(change, observed, facts)).collect();
+    if !interfaces.is_empty() {
+        back.insert("interfaces".into(), interfaces.into());
+    }
+    for (section, is_meant) in [
+        ("routes", (|s| matches!(s, Subject::Route { .. })) as fn(&Subject) -> bool),
+        ("route-rules", |s| matches!(s, Subject::RouteRule { .. })),
+    ] {
+        let entries = undone(plan, is_meant);
+        if !entries.is_empty() {
+            back.insert(section.into(), json!({ "config": entries }));
+        }
+    }
+    for change in &plan.changes {
+        match change.subject {
+            Subject::Dns => {
+                let config = state::at(observed, &["dns-resolver", "config"]).cloned();
+                let config = config.filter(|c| c.as_object().is_some_and(|m| !m.is_empty()));
+                back.insert(
+                    "dns-resolver".into(),
+                    json!({ "config": config.unwrap_or_else(|| json!({ "server": [], "search": [] })) }),
+                );
+            }
+            Subject::Hostname => {
+                if let Some(config) = state::at(observed, &["hostname", "config"]) {
+                    back.insert("hostname".into(), json!({ "config": config }));
+                }
+            }
+            _ => {}
+        }
+    }
+    Value::Object(back)
+}
+
+fn interface(change: &Change, observed: &Value, facts: &Facts) -> Option<Value> {
+    let Subject::Interface { name, kind } = &change.subject else { return None };
+    let userspace = state::is_userspace(kind);
+    let former = state::interfaces(observed)
+        .iter()
+        .find(|i| state::name(i) == name && state::is_userspace(state::kind(i)) == userspace);
+    let gone = || json!({ "name": name, "type": kind, "state": "absent" });
+    let Some(former) = former else {
+        return (change.kind == ChangeKind::Add).then(gone);
+    };
+    let profiled = facts
+        .profiles
+        .iter()
+        .any(|p| p.active_on.as_deref() == Some(name) || p.interface.as_deref() == Some(name));
+    if !profiled && !state::is_virtual(former) {
+        // Nobody had configured the NIC: the way back is no profile at all.
+        return Some(json!({ "name": name, "type": state::kind(former), "state": "absent" }));
+    }
+    match change.kind {
+        ChangeKind::Persist => None,
+        ChangeKind::Add => Some(gone()),
+        ChangeKind::Remove => Some(plain(former)),
+        ChangeKind::Modify => Some(sections(change, former)),
+    }
+}
+
+/// The sections of the former interface that the change touched, whole: addresses without their method,
+/// or ports without their bridge's options, would be a state that never was.
+fn sections(change: &Change, former: &Value) -> Value {
+    let mut back = json!({ "name": former["name"], "type": former["type"], "state": former["state"] });
+    for detail in &change.details {
+        let Some(Step::Key(key)) = detail.path.steps().get(2) else { continue };
+        let value = match former.get(key) {
+            Some(value) => value.clone(),
+            None if key == "controller" => "".into(),
+            None => continue,
+        };
+        back[key] = value;
+    }
+    plain(&back)
+}
+
+const READ_ONLY: [&str; 8] = [
+    "min-mtu",
+    "max-mtu",
+    "permanent-mac-address",
+    "driver",
+    "pci-address",
+    "ethtool",
+    "profile-name",
+    "identifier",
+];
+
+/// An observed interface as something to ask for: without what DHCP and the driver gave.
+fn plain(interface: &Value) -> Value {
+    let mut copy = interface.clone();
+    let Some(map) = copy.as_object_mut() else { return copy };
+    for key in READ_ONLY {
+        map.shift_remove(key);
+    }
+    for family in ["ipv4", "ipv6"] {
+        let Some(section) = map.get_mut(family).and_then(Value::as_object_mut) else { continue };
+        if let Some(addresses) = section.get_mut("address").and_then(Value::as_array_mut) {
+            addresses.retain(|a| a.get("valid-life-time").is_none() && !is_link_local(a));
+        }
+    }
+    copy
+}
+
+fn is_link_local(address: &Value) -> bool {
+    state::text(address, "ip").is_some_and(|ip| ip.starts_with("fe80:"))
+}
+
+/// What the change added must go, what it took away must come back.
+fn undone(plan: &Plan, is_meant: fn(&Subject) -> bool) -> Vec<Value> {
+    let details = plan.changes.iter().filter(|change| is_meant(&change.subject)).flat_map(|c| &c.details);
+    details
+        .filter_map(|detail| match (&detail.want, &detail.got) {
+            (want @ Value::Object(_), Value::Null) if !state::is_absent(want) => {
+                let mut absent = want.clone();
+                absent["state"] = "absent".into();
+                Some(absent)
+            }
+            (Value::Null, got @ Value::Object(_)) => Some(got.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

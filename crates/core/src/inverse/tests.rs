@@ -1,0 +1,105 @@
+use super::*;
+use crate::facts::ProfileFact;
+
+fn facts(profiled: &[&str]) -> Facts {
+    let profile = |name: &&str| ProfileFact { active_on: Some((*name).into()), ..ProfileFact::default() };
+    Facts { ovs_running: true, profiles: profiled.iter().map(profile).collect(), ..Facts::default() }
+}
+
+fn observed() -> Value {
+    json!({
+        "interfaces": [
+            { "name": "eth0", "type": "ethernet", "state": "up", "mtu": 1500, "max-mtu": 9000,
+              "ipv4": { "enabled": true, "dhcp": true, "address": [
+                  { "ip": "10.0.0.5", "prefix-length": 24, "valid-life-time": "90sec" } ] } },
+            { "name": "eth1", "type": "ethernet", "state": "up", "mtu": 1500 },
+            { "name": "br0", "type": "linux-bridge", "state": "up", "bridge": { "port": [{ "name": "eth0" }] } }
+        ],
+        "dns-resolver": { "config": { "server": ["10.0.0.1"] } }
+    })
+}
+
+fn back(desired: &Value) -> Value {
+    let facts = facts(&["eth0", "br0"]);
+    let plan = crate::plan::plan(desired, &observed(), &facts).unwrap();
+    inverse(&plan, &observed(), &facts)
+}
+
+#[test]
+fn what_was_made_goes() {
+    let bridge = json!({ "name": "br1", "type": "linux-bridge", "state": "up" });
+    assert_eq!(
+        back(&json!({ "interfaces": [bridge] }))["interfaces"],
+        json!([{ "name": "br1", "type": "linux-bridge", "state": "absent" }])
+    );
+}
+
+#[test]
+fn what_was_altered_becomes_what_it_was_and_nothing_else_is_said() {
+    let desired = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 9000 }] });
+    assert_eq!(
+        back(&desired)["interfaces"],
+        json!([{ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 1500 }])
+    );
+}
+
+#[test]
+fn a_lease_is_not_asked_for_but_dhcp_is() {
+    let ipv4 = json!({ "enabled": true, "dhcp": false, "address": [{ "ip": "10.0.0.9", "prefix-length": 24 }] });
+    let desired = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "ipv4": ipv4 }] });
+    let eth0 = &back(&desired)["interfaces"][0];
+    assert_eq!(eth0["ipv4"], json!({ "enabled": true, "dhcp": true, "address": [] }));
+}
+
+#[test]
+fn a_nic_that_nobody_had_configured_loses_its_profile() {
+    let desired = json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up", "mtu": 9000 }] });
+    assert_eq!(back(&desired)["interfaces"], json!([{ "name": "eth1", "type": "ethernet", "state": "absent" }]));
+}
+
+#[test]
+fn what_was_removed_comes_back_whole() {
+    let desired = json!({ "interfaces": [{ "name": "br0", "type": "linux-bridge", "state": "absent" }] });
+    let interfaces = back(&desired)["interfaces"].clone();
+    let br0 = interfaces.as_array().unwrap().iter().find(|i| i["name"] == "br0").unwrap();
+    assert_eq!(br0["bridge"]["port"], json!([{ "name": "eth0" }]));
+}
+
+#[test]
+fn routes_and_servers_go_back() {
+    let desired = json!({
+        "routes": { "config": [{ "destination": "10.7.0.0/16", "next-hop-interface": "eth0", "next-hop-address": "10.0.0.1" }] },
+        "dns-resolver": { "config": { "server": ["10.0.0.2"] } }
+    });
+    let back = back(&desired);
+    assert_eq!(back["routes"]["config"][0]["state"], "absent");
+    assert_eq!(back["dns-resolver"]["config"]["server"], json!(["10.0.0.1"]));
+}
+
+#[test]
+fn the_first_way_back_wins() {
+    let first = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 1500 }] });
+    let then = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 9000, "ipv4": { "enabled": false } },
+        { "name": "br1", "type": "linux-bridge", "state": "absent" }] });
+    let back = younger(&first, &then);
+    assert_eq!(back["interfaces"][0]["mtu"], 1500);
+    assert_eq!(back["interfaces"][0]["ipv4"]["enabled"], false);
+    assert_eq!(back["interfaces"][1]["state"], "absent");
+}
+
+#[test]
+fn what_another_policy_asks_for_stays() {
+    let back = json!({
+        "interfaces": [{ "name": "br1", "type": "linux-bridge", "state": "absent" },
+                       { "name": "eth0", "type": "ethernet", "state": "up", "mtu": 1500, "ipv4": { "enabled": false } }],
+        "routes": { "config": [{ "destination": "10.7.0.0/16", "state": "absent" }] },
+        "dns-resolver": { "config": {} }
+    });
+    let kept = json!({
+        "interfaces": [{ "name": "br1", "type": "linux-bridge", "mtu": 9000 }, { "name": "eth0", "type": "ethernet", "mtu": 9000 }],
+        "routes": { "config": [{ "destination": "10.7.0.0/16" }] },
+        "dns-resolver": { "config": { "server": [] } }
+    });
+    let left = without(&back, &kept);
+    assert_eq!(left, json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "ipv4": { "enabled": false } }] }));
+}

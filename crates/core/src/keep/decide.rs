@@ -1,0 +1,117 @@
+//! What to do next.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Ledger, Standing, refusals};
+use crate::compare::Difference;
+use crate::compose::in_order;
+use crate::policy::{Drift, OnDelete, Policy};
+
+/// Everything that the decision depends on.
+#[derive(Debug)]
+pub struct Situation<'a> {
+    /// Those that could be read and are right in themselves.
+    pub policies: &'a [Policy],
+    /// Names whose file is there but wrong: such a policy is not gone.
+    pub unreadable: &'a BTreeSet<String>,
+    pub ledger: &'a Ledger,
+    /// Somebody said: hands off.
+    pub held: bool,
+    /// What does not hold of the kept states.
+    pub drift: &'a BTreeMap<String, Vec<Difference>>,
+    /// Seconds since 1970.
+    pub now: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// Nothing, until something happens or until then.
+    Rest { until: Option<u64> },
+    /// Their policy is gone, and what they made stays.
+    Forget(Vec<String>),
+    /// Its policy is gone, and what it changed goes back.
+    Revert(String),
+    /// All of them in one transaction; in the order in which they build on each other.
+    Apply(Vec<String>),
+    /// What somebody else changed goes back to what these say.
+    Correct(Vec<String>),
+}
+
+pub fn decide(situation: &Situation<'_>) -> Next {
+    if situation.held {
+        return Next::Rest { until: None };
+    }
+    let gone = gone(situation);
+    let (revert, forget): (Vec<&str>, Vec<&str>) = gone.iter().partition(|name| {
+        let entry = situation.ledger.get(name);
+        entry.is_some_and(|e| e.policy.options.on_delete == OnDelete::Revert && !e.back.is_null())
+    });
+    if !forget.is_empty() {
+        return Next::Forget(forget.into_iter().map(str::to_owned).collect());
+    }
+    let failed = |name: &&&str| {
+        let entry = situation.ledger.get(name);
+        entry.is_some_and(|e| matches!(e.standing, Standing::RevertFailed { .. }))
+    };
+    if let Some(name) = revert.iter().find(|name| !failed(name)) {
+        return Next::Revert((*name).to_owned());
+    }
+    let pending = pending(situation);
+    if !pending.is_empty() {
+        return Next::Apply(pending);
+    }
+    let drifted = drifted(situation);
+    if !drifted.is_empty() {
+        return Next::Correct(drifted);
+    }
+    Next::Rest { until: wake(situation) }
+}
+
+fn gone<'a>(situation: &Situation<'a>) -> Vec<&'a str> {
+    let there = |name: &str| {
+        situation.policies.iter().any(|p| p.name == name) || situation.unreadable.contains(name)
+    };
+    situation.ledger.0.keys().map(String::as_str).filter(|name| !there(name)).collect()
+}
+
+/// New or edited, and not one that already failed as it is.
+fn pending(situation: &Situation<'_>) -> Vec<String> {
+    let refused = refusals(situation.policies, situation.ledger);
+    let due = |policy: &&Policy| match situation.ledger.get(&policy.name) {
+        None => true,
+        Some(entry) if entry.policy != **policy => true,
+        Some(entry) => match &entry.standing {
+            Standing::Kept | Standing::RolledBack { .. } => false,
+            Standing::Waiting { until, .. } => *until <= situation.now,
+            // It came back before it had gone.
+            Standing::RevertFailed { .. } => true,
+        },
+    };
+    let due: Vec<&Policy> =
+        situation.policies.iter().filter(|p| !refused.contains_key(&p.name)).filter(due).collect();
+    in_order(&due).into_iter().map(|policy| policy.name.clone()).collect()
+}
+
+fn drifted(situation: &Situation<'_>) -> Vec<String> {
+    let wanted = |name: &&String| {
+        let entry = situation.ledger.get(name);
+        entry.is_some_and(|e| {
+            e.is_kept()
+                && e.policy.options.drift == Drift::Correct
+                && e.corrections.pause(situation.now).is_none()
+        })
+    };
+    let drifted = situation.drift.iter().filter(|(_, differences)| !differences.is_empty());
+    drifted.map(|(name, _)| name).filter(wanted).cloned().collect()
+}
+
+/// When the first of those that wait is due, or a fight's pause is over.
+fn wake(situation: &Situation<'_>) -> Option<u64> {
+    let entries = situation.ledger.0.iter();
+    let due = entries.filter_map(|(name, entry)| match entry.standing {
+        Standing::Waiting { until, .. } => Some(until),
+        Standing::Kept if situation.drift.contains_key(name) => entry.corrections.pause(situation.now),
+        _ => None,
+    });
+    due.filter(|until| *until > situation.now).min()
+}

@@ -1,0 +1,14 @@
+//! Keeping the policies of a host: what stands, and what to do next. Pure.
+//!
+//! load (IO) -> [`decide`] (pure) -> act (IO) -> report (IO), until there is nothing left to do.
+
+mod decide;
+mod ledger;
+mod refuse;
+
+pub use decide::{Next, Situation, decide};
+pub use ledger::{Entry, Fight, Ledger, Standing};
+pub use refuse::refusals;
+
+#[cfg(test)]
+mod tests;
