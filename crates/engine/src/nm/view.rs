@@ -32,6 +32,7 @@ impl Device {
     const UNMANAGED: u32 = 10;
     const UNAVAILABLE: u32 = 20;
     const DISCONNECTED: u32 = 30;
+    const PREPARE: u32 = 40;
     const ACTIVATED: u32 = 100;
 
     pub fn unmanaged(&self) -> bool {
@@ -41,6 +42,11 @@ impl Device {
     /// Managed, and without an active profile.
     pub fn down(&self) -> bool {
         matches!(self.state, Self::UNAVAILABLE | Self::DISCONNECTED)
+    }
+
+    /// A profile is being activated on it.
+    pub fn coming_up(&self) -> bool {
+        (Self::PREPARE..Self::ACTIVATED).contains(&self.state)
     }
 
     pub fn activated(&self) -> bool {

@@ -81,14 +81,18 @@ fn configured(view: &NmView, device: &Device) -> bool {
     active.is_some_and(|a| !a.external)
 }
 
-/// A device that NetworkManager took down is down, whatever its link says.
+/// Whether a device is up is for NetworkManager to say: one that it took down is down, whatever its link says,
+/// and a bridge without ports is up although it has no carrier. NetworkManager itself waits two seconds for one
+/// before it calls such a bridge activated; the addresses are there long before.
 fn overlay_state(state: &mut Value, device: &Device) {
-    if !device.down() {
-        return;
-    }
+    let word = match (device.down(), device.coming_up() || device.activated()) {
+        (true, _) => "down",
+        (_, true) => "up",
+        _ => return,
+    };
     let interfaces = state["interfaces"].as_array_mut().into_iter().flatten();
     for interface in interfaces.filter(|i| i["name"] == device.interface.as_str()) {
-        interface["state"] = "down".into();
+        interface["state"] = word.into();
     }
 }
 
@@ -104,6 +108,28 @@ mod tests {
             bridge[key] = value.clone();
         }
         json!({ "interfaces": [bridge] })
+    }
+
+    #[test]
+    fn a_bridge_without_carrier_is_up_when_networkmanager_says_so() {
+        let device = |state| Device {
+            path: "/1".into(),
+            interface: "br1".into(),
+            kind: 13,
+            managed: true,
+            state,
+            real: true,
+            software: true,
+            active: None,
+        };
+        let mut state = bridge(&json!({ "state": "down" }));
+        for coming_up in [40, 70, 100] {
+            state["interfaces"][0]["state"] = "down".into();
+            overlay_state(&mut state, &device(coming_up));
+            assert_eq!(state["interfaces"][0]["state"], "up");
+        }
+        overlay_state(&mut state, &device(30));
+        assert_eq!(state["interfaces"][0]["state"], "down");
     }
 
     #[test]
