@@ -18,3 +18,4 @@ pub mod policy;
 mod reach;
 mod state;
 pub mod verify;
+pub mod why;

@@ -53,6 +53,24 @@ pub enum Verb {
     Show(ShowArgs),
     /// Print what was changed on this host, when, and how it ended
     History(HistoryArgs),
+    /// Keep the policies of a directory on this host: apply, watch, report or correct drift
+    Agent(AgentArgs),
+    /// Say whether this host is as declared; the verdict comes first
+    ///
+    /// Exits with 0 in step, 2 drifted, 1 in trouble, 4 when no agent runs.
+    Status(StatusArgs),
+    /// Show where this host is not as its policies say
+    ///
+    /// Exits with 2 when there are differences.
+    Diff(DiffArgs),
+    /// Say which policy set what on an interface, and whether it is so
+    Why(WhyArgs),
+    /// Try a policy again that was rolled back or gave up
+    Retry(RetryArgs),
+    /// Break glass: the agent keeps its hands off this host until `release`
+    Hold(HoldArgs),
+    /// End a hold: the agent takes up its work again
+    Release,
     /// Finish what an interrupted linesman left (run at boot; harmless at any time)
     Recover(RecoverArgs),
     /// Spoken between linesman's own processes
@@ -168,6 +186,57 @@ pub struct ShowArgs {
 pub struct HistoryArgs {
     /// One change in full, by its id
     pub id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct AgentArgs {
+    /// Without a cluster: the policies are the files of --policy-dir
+    #[arg(long, required = true)]
+    pub standalone: bool,
+
+    /// NMState documents and NodeNetworkConfigurationPolicy manifests, one per file (*.yaml, *.yml, *.json)
+    #[arg(long, value_name = "DIR", default_value = "/etc/linesman/policies")]
+    pub policy_dir: PathBuf,
+
+    /// Where to serve /metrics, /healthz and /readyz: ADDRESS:PORT, or `none`
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9473")]
+    pub listen: String,
+}
+
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Go on, and print it again whenever it changes
+    #[arg(short, long)]
+    pub watch: bool,
+
+    /// Also show where policies and host differ
+    #[arg(short, long)]
+    pub diff: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// Only this policy
+    pub policy: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    /// An interface, or one of its properties: br1, br1.ipv4.address
+    pub interface: String,
+}
+
+#[derive(Debug, Args)]
+pub struct RetryArgs {
+    /// Only this policy [default: all that are not in step]
+    pub policy: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct HoldArgs {
+    /// Why; everybody who looks will read it
+    #[arg(value_name = "REASON")]
+    pub reason: Vec<String>,
 }
 
 #[derive(Debug, Args)]

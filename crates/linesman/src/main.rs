@@ -47,6 +47,13 @@ async fn run(cli: Cli) -> ExitCode {
         Verb::Rollback(args) => verbs::end::rollback(args, format, &settings).await.into(),
         Verb::Show(args) => verbs::show::run(args, format).await.into(),
         Verb::History(args) => verbs::history::run(args, format, &settings).into(),
+        Verb::Agent(args) => verbs::agent::run(args, settings).await.into(),
+        Verb::Status(args) => verbs::status::run(args, format, &settings).await.into(),
+        Verb::Diff(args) => verbs::diff::run(args, format, &settings).await.into(),
+        Verb::Why(args) => verbs::why::run(args, format, &settings).await.into(),
+        Verb::Retry(args) => verbs::retry::run(args, format, &settings).await.into(),
+        Verb::Hold(args) => verbs::hold::hold(args, &settings).await.into(),
+        Verb::Release => verbs::hold::release(&settings).await.into(),
         Verb::Recover(args) => verbs::recover::run(args, &settings).await.into(),
         Verb::ApplyWorker => linesman_engine::worker::main().await,
     }

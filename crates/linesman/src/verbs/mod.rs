@@ -1,11 +1,17 @@
 //! One file per verb.
 
+pub mod agent;
 pub mod apply;
+pub mod diff;
 pub mod end;
 pub mod history;
+pub mod hold;
 pub mod plan;
 pub mod recover;
+pub mod retry;
 pub mod show;
+pub mod status;
+pub mod why;
 
 use std::net::IpAddr;
 

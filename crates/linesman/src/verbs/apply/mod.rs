@@ -22,6 +22,9 @@ pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
         Ok(document) => document,
         Err(exit) => return exit,
     };
+    if !args.hold {
+        super::hold::remind(settings);
+    }
     if args.no_commit && !args.hold {
         return held::start(&document, &args.source.file).await;
     }

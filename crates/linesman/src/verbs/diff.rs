@@ -1,0 +1,73 @@
+//! `linesman diff`: where the host is not as its policies say.
+
+use std::collections::BTreeMap;
+
+use linesman_agent::Book;
+use linesman_core::compare::Difference;
+use linesman_core::verify::verify;
+use linesman_engine::nm::Nm;
+use linesman_engine::observe;
+use linesman_engine::transaction::Settings;
+
+use super::status::paint;
+use crate::cli::{DiffArgs, Format};
+use crate::exit::Exit;
+use crate::output;
+
+pub async fn run(args: DiffArgs, format: Format, settings: &Settings) -> Exit {
+    let ledger = Book::new(&settings.state_dir).read();
+    if let Some(name) = args.policy.as_ref().filter(|name| ledger.get(name).is_none()) {
+        output::error(format!("linesman: no policy {name} is kept on this host; `linesman status` lists them"));
+        return Exit::Usage;
+    }
+    let observed = match Nm::connect().await {
+        Ok(nm) => observe::retrieve(&nm).await,
+        Err(e) => Err(e),
+    };
+    let observed = match observed {
+        Ok(observed) => observed,
+        Err(error) => {
+            output::error(format!("linesman: {error}"));
+            return (&error).into();
+        }
+    };
+    let differences: BTreeMap<String, Vec<Difference>> = ledger
+        .0
+        .iter()
+        .filter(|(name, entry)| !entry.state.is_null() && args.policy.as_ref().is_none_or(|p| p == *name))
+        .map(|(name, entry)| (name.clone(), verify(&entry.state, &observed, &observed)))
+        .collect();
+    let differs = differences.values().any(|d| !d.is_empty());
+    match format {
+        Format::Text => {
+            for (name, found) in &differences {
+                print_policy(name, found, true);
+            }
+            if !differs {
+                let count = differences.len();
+                let s = if count == 1 { "policy holds" } else { "policies hold" };
+                output::line(format!("no differences: {count} {s}"));
+            }
+        }
+        other => output::data(other, &differences),
+    }
+    if differs { Exit::Differences } else { Exit::Done }
+}
+
+/// `-` is what the policy wants, `+` what the host has instead.
+pub fn print_policy(name: &str, differences: &[Difference], title: bool) {
+    if differences.is_empty() {
+        return;
+    }
+    if title {
+        output::line(name);
+    }
+    for difference in differences {
+        let said = difference.to_string();
+        let (path, values) = said.split_once(": wanted ").unwrap_or((&said, ""));
+        let (want, found) = values.split_once(", found ").unwrap_or((values, "nothing"));
+        output::line(format!("      {path}"));
+        output::line(format!("        {}", paint(&format!("- {want}"), "31")));
+        output::line(format!("        {}", paint(&format!("+ {found}"), "32")));
+    }
+}

@@ -1,0 +1,70 @@
+//! `linesman why`: which policy set what.
+
+use linesman_agent::Book;
+use linesman_core::why::{Answer, Claim, why};
+use linesman_engine::nm::Nm;
+use linesman_engine::observe;
+use linesman_engine::transaction::Settings;
+
+use super::status::paint;
+use crate::cli::{Format, WhyArgs};
+use crate::exit::Exit;
+use crate::output;
+
+pub async fn run(args: WhyArgs, format: Format, settings: &Settings) -> Exit {
+    let ledger = Book::new(&settings.state_dir).read();
+    let observed = match Nm::connect().await {
+        Ok(nm) => observe::retrieve(&nm).await,
+        Err(e) => Err(e),
+    };
+    let observed = match observed {
+        Ok(observed) => observed,
+        Err(error) => {
+            output::error(format!("linesman: {error}"));
+            return (&error).into();
+        }
+    };
+    let kept = ledger.kept();
+    let answer = why(&args.interface, &kept, &observed);
+    if !answer.exists && answer.claims.is_empty() {
+        output::error(format!(
+            "linesman: no interface {} here, and no policy speaks of one; `linesman show` lists them",
+            answer.interface
+        ));
+        return Exit::Failed;
+    }
+    match format {
+        Format::Text => print(&answer),
+        other => output::data(other, &answer),
+    }
+    Exit::Done
+}
+
+fn print(answer: &Answer) {
+    let there = if answer.exists { &answer.summary } else { "is not there" };
+    output::line(format!("{} {there}", answer.interface));
+    let mut last = "";
+    for claim in &answer.claims {
+        if claim.policy != last {
+            output::line(format!("  set by policy {}", paint(&claim.policy, "1")));
+            last = &claim.policy;
+        }
+        output::line(format!("    {}", told(claim)));
+    }
+    for user in &answer.users {
+        output::line(format!("  used by {user}"));
+    }
+    if answer.claims.is_empty() {
+        output::line("  no policy speaks of it: whatever it is, it is not ours");
+    }
+}
+
+fn told(claim: &Claim) -> String {
+    let value = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
+    let wanted = format!("{}: {}", claim.path, value(&claim.wants));
+    match &claim.found {
+        None => wanted,
+        Some(found) if found.is_null() => format!("{wanted}   {}", paint("but is missing", "33")),
+        Some(found) => format!("{wanted}   {}", paint(&format!("but is {}", value(found)), "33")),
+    }
+}
