@@ -41,6 +41,7 @@ pub use faults::Service;
 pub use hub::Hub;
 pub use lab::Lab;
 pub use namespaces::assert_in_lab;
+pub use nix::sys::signal::Signal;
 pub use node::{Daemon, Node, NodeBuilder};
 pub use setup::{Root, setup};
 pub use watch::{Record, Sample, Watch};

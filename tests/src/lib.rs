@@ -1,5 +1,6 @@
 //! What stories are told with: a real node with linesman on it, seen from outside.
 
+pub mod keeper;
 pub mod see;
 
 use std::path::{Path, PathBuf};

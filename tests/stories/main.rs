@@ -1,5 +1,6 @@
 //! Whole-system tests: each file tells one story on a real node.
 
+mod agent;
 mod apply;
 mod bad_input;
 mod bookworm;

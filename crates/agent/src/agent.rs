@@ -43,8 +43,17 @@ pub async fn run(config: Config) -> Result<()> {
         dir: config.policy_dir.display().to_string(),
         why: e.to_string(),
     })?;
+    let mut stop = Signals::listen();
     let metrics = Rc::new(Metrics::new(config.version));
-    let (status, watched) = watch::channel(Status::default());
+    let started = clock::written(clock::now());
+    let (status, watched) = watch::channel(Status {
+        verdict: status::Verdict::Working,
+        story: "starting".into(),
+        version: config.version.into(),
+        pid: std::process::id(),
+        started: started.clone(),
+        ..Status::default()
+    });
     let (order, mut orders) = mpsc::channel(16);
     let socket = socket::serve(&config.settings.run_dir, watched.clone(), order).await?;
     if let Some(address) = config.listen {
@@ -53,7 +62,6 @@ pub async fn run(config: Config) -> Result<()> {
     let mut directory = Directory::watch(&config.policy_dir);
     let book = Book::new(&config.settings.state_dir);
     let ledger = book.read();
-    let started = clock::written(clock::now());
     let mut agent =
         Agent { config, book, ledger, sources, host: Host::default(), metrics, status, started };
     systemd::watchdog();
@@ -62,7 +70,6 @@ pub async fn run(config: Config) -> Result<()> {
     agent.report();
     systemd::ready();
     say::info(format!("keeping {} policies of {}", agent.sources.policies.len(), agent.config.policy_dir.display()));
-    let mut stop = Signals::listen();
     loop {
         let rest = agent.settle().await;
         tokio::select! {
@@ -328,9 +335,7 @@ impl Agent {
 fn publish(sender: &watch::Sender<Status>, status: Status) {
     let told = sender.send_if_modified(|known| {
         let same = Status { observed: known.observed.clone(), ..status.clone() } == *known;
-        let story = known.story != status.story;
         *known = status;
-        let _ = story;
         !same
     });
     if told {

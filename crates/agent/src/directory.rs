@@ -8,12 +8,16 @@ use inotify::{EventStream, Inotify, WatchMask};
 
 /// Twenty files that are copied one after the other are one change.
 const BURST: Duration = Duration::from_millis(150);
+/// A directory that is written to all the time is read all the same.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// How often a directory that is not there is looked for.
 const AGAIN: Duration = Duration::from_secs(2);
 
 pub struct Directory {
     path: PathBuf,
     watch: Option<EventStream<[u8; 1024]>>,
+    /// Something was seen, but it was not quiet yet.
+    seen: bool,
 }
 
 impl std::fmt::Debug for Directory {
@@ -24,23 +28,29 @@ impl std::fmt::Debug for Directory {
 
 impl Directory {
     pub fn watch(path: &Path) -> Self {
-        Self { path: path.to_owned(), watch: open(path) }
+        Self { path: path.to_owned(), watch: open(path), seen: false }
     }
 
-    /// Returns when something in the directory was written, moved or deleted, and it is quiet again.
+    /// Returns when something in the directory was written, moved or deleted, and it is quiet again. Nothing is
+    /// lost if the wait is given up.
     pub async fn changed(&mut self) {
-        while self.watch.is_none() {
+        while self.watch.is_none() && !self.seen {
             tokio::time::sleep(AGAIN).await;
             self.watch = open(&self.path);
-            if self.watch.is_some() {
-                return;
-            }
+            self.seen = self.watch.is_some();
         }
-        self.event().await;
-        while tokio::time::timeout(BURST, self.event()).await.is_ok() {}
+        if !self.seen {
+            self.event().await;
+        }
+        let patience = tokio::time::Instant::now() + PATIENCE;
+        while self.watch.is_some()
+            && tokio::time::Instant::now() < patience
+            && tokio::time::timeout(BURST, self.event()).await.is_ok()
+        {}
         if !self.path.is_dir() {
             self.watch = None;
         }
+        self.seen = false;
     }
 
     async fn event(&mut self) {
@@ -48,6 +58,7 @@ impl Directory {
         if !matches!(watch.next().await, Some(Ok(_))) {
             self.watch = None;
         }
+        self.seen = true;
     }
 }
 
@@ -78,6 +89,10 @@ mod tests {
         std::fs::remove_file(dir.path().join("a.yaml")).unwrap();
         tokio::time::timeout(limit, watched.changed()).await.unwrap();
         assert!(tokio::time::timeout(Duration::from_millis(300), watched.changed()).await.is_err());
+        // A wait that is given up in the middle of a burst.
+        std::fs::write(dir.path().join("b.yaml"), "x").unwrap();
+        assert!(tokio::time::timeout(Duration::from_millis(20), watched.changed()).await.is_err());
+        tokio::time::timeout(limit, watched.changed()).await.unwrap();
     }
 
     #[tokio::test]

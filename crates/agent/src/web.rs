@@ -63,8 +63,8 @@ fn answer(
         (&Method::GET | &Method::HEAD, "/healthz") => (StatusCode::OK, "text/plain", "ok\n".into()),
         (&Method::GET | &Method::HEAD, "/readyz") => {
             let status = status.borrow();
-            let code =
-                if status.blind.is_none() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+            let ready = status.blind.is_none() && !status.observed.is_empty();
+            let code = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
             (code, "text/plain", format!("{}\n", status.story))
         }
         (&Method::GET | &Method::HEAD, _) => {

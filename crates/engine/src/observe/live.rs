@@ -40,6 +40,8 @@ pub struct Live {
     kernel: Value,
     heard: mpsc::Receiver<Heard>,
     tasks: Vec<JoinHandle<()>>,
+    /// Something was heard, but not looked at yet.
+    look_due: bool,
     full_due: Option<Instant>,
     last_full: (Instant, Duration),
     last_look: (Instant, Duration),
@@ -66,6 +68,7 @@ impl Live {
             kernel: Value::Null,
             heard,
             tasks,
+            look_due: false,
             full_due: None,
             last_full: (now, Duration::ZERO),
             last_look: (now, Duration::ZERO),
@@ -78,28 +81,29 @@ impl Live {
         &self.full
     }
 
-    /// Waits until there is something new, looks, and says how. An error is a look that failed.
+    /// Waits until there is something new, looks, and says how. An error is a look that failed. Nothing is lost if
+    /// the wait is given up.
     pub async fn next(&mut self) -> Result<Depth> {
         loop {
-            let now = Instant::now();
             let due = self.full_due.unwrap_or(self.last_full.0 + REGULAR);
-            if due <= now {
+            if due <= Instant::now() {
                 self.look_fully().await?;
                 return Ok(Depth::Full);
             }
-            match tokio::time::timeout(due - now, self.heard.recv()).await {
+            if self.look_due {
+                tokio::time::sleep(BURST.max(self.until_rested())).await;
+                while let Ok(heard) = self.heard.try_recv() {
+                    self.note(heard);
+                }
+                if self.look().await? {
+                    return Ok(Depth::Kernel);
+                }
+                continue;
+            }
+            match tokio::time::timeout_at(due.into(), self.heard.recv()).await {
                 Err(_) => {}
                 Ok(None) => return Err(Error::Observe("nobody listens any more".into())),
-                Ok(Some(heard)) => {
-                    self.note(heard);
-                    tokio::time::sleep(BURST.max(self.until_rested())).await;
-                    while let Ok(heard) = self.heard.try_recv() {
-                        self.note(heard);
-                    }
-                    if self.look().await? {
-                        return Ok(Depth::Kernel);
-                    }
-                }
+                Ok(Some(heard)) => self.note(heard),
             }
         }
     }
@@ -135,6 +139,7 @@ impl Live {
     async fn look(&mut self) -> Result<bool> {
         let start = Instant::now();
         let now = kernel().await?;
+        self.look_due = false;
         self.last_look = (Instant::now(), start.elapsed());
         if now == self.kernel {
             return Ok(false);
@@ -145,6 +150,7 @@ impl Live {
     }
 
     fn note(&mut self, heard: Heard) {
+        self.look_due = true;
         if heard == Heard::NetworkManager {
             let rested = self.last_full.0 + self.last_full.1 * FULL_REST;
             self.full_due = Some((Instant::now() + SILENCE).max(rested));

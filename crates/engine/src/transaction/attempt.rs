@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use super::{Ending, Loaded, Request, Setback, Settings, Step, carry, confirm, persist};
+use super::{Ending, Loaded, Request, Setback, Settings, Step, carry, confirm, persist, stale_dns};
 use crate::journal::{Journal, Phase, Record};
 use crate::nm::Nm;
 use crate::probe::{self, Probe, Report};
@@ -55,12 +55,15 @@ pub async fn run(
     }
     failpoint::reach("applying").await;
     say(Step::Applying);
+    stale_dns::take_out(nm, &loaded.profiles, &record.desired)
+        .await
+        .map_err(|e| Setback::new("apply", e.to_string()))?;
     let report = match start_worker(context, record).await {
         Err(setback) => Err(setback),
         Ok(mut worker) => {
             let report = tokio::select! {
                 report = guarded(&mut stop, report_of(&mut worker, request.limit)) => report,
-                () = switch.lost() => Err(lost()),
+                () = switch.lost() => last_words(&mut worker).await,
             };
             // Whatever ended the wait: nothing may change any more when the way back begins.
             worker.kill().await;
@@ -137,6 +140,15 @@ async fn report_of(worker: &mut Worker, limit: Duration) -> Result<worker::Repor
     tokio::time::timeout(limit, worker.report())
         .await
         .map_err(|_| Setback::new("apply", format!("not done within {} s", limit.as_secs())))
+}
+
+/// The checkpoint is gone while nmstate is at it: nmstate itself rolled back and is about to say why, or
+/// NetworkManager did.
+async fn last_words(worker: &mut Worker) -> Result<worker::Report, Setback> {
+    match tokio::time::timeout(Duration::from_secs(1), worker.report()).await {
+        Ok(report) if report.error.is_some() => Ok(report),
+        _ => Err(lost()),
+    }
 }
 
 async fn holds(

@@ -7,6 +7,7 @@ pub(crate) mod carry;
 mod confirm;
 mod load;
 mod persist;
+mod stale_dns;
 
 use std::net::IpAddr;
 use std::path::PathBuf;

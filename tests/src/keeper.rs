@@ -1,0 +1,142 @@
+//! A host whose policies an agent keeps.
+
+use std::cell::RefCell;
+
+use linesman_lab::{Running, Signal};
+use serde_json::Value;
+
+use crate::Host;
+
+pub const POLICIES: &str = "/etc/linesman/policies";
+
+/// A host with `linesman agent --standalone` on it.
+#[derive(Debug)]
+pub struct Keeper {
+    agent: RefCell<Option<Running>>,
+    pub host: Host,
+}
+
+impl Keeper {
+    pub fn new(name: &str) -> Self {
+        Self::of(Host::new(name))
+    }
+
+    pub fn of(host: Host) -> Self {
+        host.node.run(["mkdir", "-p", POLICIES]).expect("a directory can be made");
+        let keeper = Self { agent: RefCell::new(None), host };
+        keeper.start();
+        keeper
+    }
+
+    /// Starts the agent and waits until it answers.
+    pub fn start(&self) {
+        self.start_with("linesman");
+    }
+
+    pub fn start_with(&self, binary: &str) {
+        let words = [binary, "agent", "--standalone", "--listen", "127.0.0.1:9473"];
+        let running = self.host.node.spawn(words).expect("the agent starts");
+        *self.agent.borrow_mut() = Some(running);
+        self.host.eventually("the agent has looked around", || {
+            self.try_status().is_some_and(|status| status["observed"] != "")
+        });
+    }
+
+    /// As `systemctl stop` does it.
+    pub fn stop(&self) -> String {
+        self.signal(Signal::SIGTERM);
+        let agent = self.agent.borrow_mut().take().expect("the agent runs");
+        let output = agent.wait().expect("the agent ends");
+        assert!(output.success(), "{}\n{}", output.stdout, output.stderr);
+        output.stderr
+    }
+
+    /// kill -9.
+    pub fn kill(&self) {
+        self.signal(Signal::SIGKILL);
+        self.agent.borrow_mut().take().expect("the agent runs").wait().expect("it is reaped");
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        let agent = self.agent.borrow();
+        agent.as_ref().expect("the agent runs").signal(signal).expect("the agent takes signals");
+    }
+
+    /// Puts a policy into place whole, as a careful administrator does.
+    pub fn write(&self, name: &str, text: &str) {
+        let (hidden, file) = (format!("{POLICIES}/.{name}.new"), format!("{POLICIES}/{name}.yaml"));
+        self.host.node.write_file(&hidden, text, 0o600).expect("a policy can be written");
+        self.host.node.run(["mv", &hidden, &file]).expect("a policy can be put in place");
+    }
+
+    pub fn remove(&self, name: &str) {
+        self.host.node.run(["rm", &format!("{POLICIES}/{name}.yaml")]).expect("a policy can be removed");
+    }
+
+    pub fn status(&self) -> Value {
+        self.try_status().expect("the agent answers")
+    }
+
+    fn try_status(&self) -> Option<Value> {
+        serde_json::from_str(&self.host.linesman(&["status", "-o", "json"]).stdout).ok()
+    }
+
+    pub fn policy(&self, name: &str) -> Option<Value> {
+        self.status()["policies"].as_array()?.iter().find(|p| p["name"] == name).cloned()
+    }
+
+    pub fn phase(&self, name: &str) -> String {
+        self.policy(name).and_then(|p| Some(p["phase"].as_str()?.to_string())).unwrap_or_else(|| "unknown".into())
+    }
+
+    pub fn wait_phase(&self, name: &str, phase: &str) {
+        let seen = RefCell::new(Value::Null);
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        while self.phase(name) != phase {
+            *seen.borrow_mut() = self.status();
+            assert!(std::time::Instant::now() < deadline, "{name} is not {phase}:\n{:#}", seen.borrow());
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
+    /// Sources of the changes that were made, in order.
+    pub fn changes(&self) -> Vec<String> {
+        self.host.history().iter().map(|r| r["source"].as_str().unwrap_or_default().to_string()).collect()
+    }
+
+    pub fn metric(&self, line: &str) -> Option<f64> {
+        let text = self.get("/metrics");
+        let value = text.lines().find_map(|l| l.strip_prefix(line)?.strip_prefix(' '));
+        value.and_then(|v| v.trim().parse().ok())
+    }
+
+    /// What the agent serves, head and all.
+    pub fn get(&self, path: &str) -> String {
+        let ask = format!(
+            "exec 3<>/dev/tcp/127.0.0.1/9473; printf 'GET {path} HTTP/1.1\\r\\nHost: agent\\r\\nConnection: close\\r\\n\\r\\n' >&3; cat <&3"
+        );
+        self.host.node.run(["bash", "-c", &ask]).expect("the agent serves HTTP")
+    }
+}
+
+/// A policy manifest with options, around a bridge.
+pub fn policy(name: &str, options: &str, bridge: &str, mtu: u32, port: &str) -> String {
+    let port = if port.is_empty() { String::new() } else { format!("{{name: {port}}}") };
+    format!(
+        "apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {{name: {name}}}
+spec:
+  {options}
+  desiredState:
+    interfaces:
+    - name: {bridge}
+      type: linux-bridge
+      state: up
+      mtu: {mtu}
+      ipv4: {{enabled: false}}
+      ipv6: {{enabled: false}}
+      bridge: {{port: [{port}]}}
+"
+    )
+}

@@ -1,0 +1,11 @@
+//! A host that is kept: an agent with a directory of policies.
+
+mod contradiction;
+mod converge;
+mod drift;
+mod hold;
+mod life;
+mod networkmanager;
+mod revert;
+mod rival;
+mod upgrade;

@@ -1,0 +1,64 @@
+//! A policy is removed: what it changed stays, or goes back, as it says.
+
+use linesman_tests::keeper::{Keeper, policy};
+
+const NIC: &str = "apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: nic}
+spec:
+  onDelete: Revert
+  desiredState:
+    interfaces:
+    - {name: eth1, type: ethernet, state: up, mtu: MTU, ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.1.77, prefix-length: 24}]}}
+    routes:
+      config: [{destination: 10.77.0.0/16, next-hop-interface: eth1, next-hop-address: 10.9.1.1}]
+    dns-resolver: {config: {search: [reverted.test]}}
+";
+
+#[test]
+fn what_a_removed_policy_changed_goes_back_unless_another_needs_it() {
+    let keeper = Keeper::new("revert");
+    keeper.host.apply("interfaces:\n- {name: eth1, type: ethernet, state: up, mtu: 1450, ipv4: {enabled: false}, ipv6: {enabled: false}}\n");
+    keeper.write("gone", &policy("gone", "onDelete: Revert", "br2", 1400, "eth2"));
+    keeper.write("stays", &policy("stays", "onDelete: Retain", "br3", 1400, ""));
+    keeper.write("nic", &NIC.replace("MTU", "1300"));
+    for name in ["gone", "stays", "nic"] {
+        keeper.wait_phase(name, "in-step");
+    }
+    // Edited since: the way back leads to before the policy, not to its first version.
+    keeper.write("nic", &NIC.replace("MTU", "1350"));
+    keeper.host.eventually("the new version is there", || keeper.host.interface("eth1").unwrap()["mtu"] == 1350);
+    keeper.wait_phase("nic", "in-step");
+
+    for name in ["gone", "stays", "nic"] {
+        keeper.remove(name);
+    }
+    keeper.host.eventually("all are forgotten", || keeper.status()["policies"].as_array().unwrap().is_empty());
+    assert!(keeper.host.interface("br2").is_none(), "what it made is gone");
+    assert!(keeper.host.interface("br3").is_some(), "what it made stays");
+    let eth1 = keeper.host.interface("eth1").unwrap();
+    assert_eq!(eth1["mtu"], 1450, "{eth1:#}");
+    assert_eq!(eth1["ipv4"]["enabled"], false, "{eth1:#}");
+    let state = keeper.host.state();
+    assert!(!state["routes"]["config"].to_string().contains("10.77.0.0"), "{}", state["routes"]["config"]);
+    assert!(!state["dns-resolver"].to_string().contains("reverted.test"), "{}", state["dns-resolver"]);
+    keeper.host.assert_settled();
+}
+
+#[test]
+fn a_directory_that_vanishes_reverts_nothing() {
+    let keeper = Keeper::new("vanish");
+    keeper.write("kept", &policy("kept", "onDelete: Revert", "br1", 1400, "eth1"));
+    keeper.wait_phase("kept", "in-step");
+    keeper.host.node.run(["mv", "/etc/linesman/policies", "/etc/linesman/elsewhere"]).unwrap();
+    keeper.signal(linesman_lab::Signal::SIGHUP);
+    keeper.host.linesman(&["retry"]);
+    assert_eq!(keeper.phase("kept"), "in-step");
+    assert!(keeper.host.interface("br1").is_some());
+    keeper.host.node.run(["mv", "/etc/linesman/elsewhere", "/etc/linesman/policies"]).unwrap();
+    keeper.host.eventually("the directory is watched again", || {
+        keeper.write("more", &policy("more", "priority: 0", "br2", 1400, ""));
+        keeper.phase("more") == "in-step"
+    });
+    assert!(keeper.host.interface("br1").is_some());
+}
