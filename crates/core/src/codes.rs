@@ -1,5 +1,7 @@
 //! Every code a diagnostic can carry. Codes are stable: they are never renumbered or used again for something else.
 
+pub mod examples;
+
 /// What a code means, and what to do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Explanation {
@@ -22,9 +24,30 @@ pub fn all() -> impl Iterator<Item = &'static Explanation> {
     TABLE.iter().chain(crate::plan::codes::CODES)
 }
 
-/// The entry of `code`.
+/// The entry of `code`, also without its zeros or its letters: `lm401` and `401` are LM0401.
 pub fn explain(code: &str) -> Option<&'static Explanation> {
-    all().find(|entry| entry.code.eq_ignore_ascii_case(code))
+    let number = number(code)?;
+    all().find(|entry| entry.code[2..] == number)
+}
+
+fn number(code: &str) -> Option<String> {
+    let digits = code.trim_start_matches(['L', 'l']).trim_start_matches(['M', 'm']);
+    let is_number = !digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| format!("{digits:0>4}"))
+}
+
+/// What somebody may have meant who wrote an unknown `code`: one digit is wrong, or it is part of a title.
+pub fn near(code: &str) -> Vec<&'static Explanation> {
+    match number(code) {
+        Some(number) => {
+            let slips = |known: &str| known.bytes().zip(number.bytes()).filter(|(a, b)| a != b).count();
+            all().filter(|entry| slips(&entry.code[2..]) == 1).collect()
+        }
+        None => {
+            let word = code.to_lowercase();
+            all().filter(|entry| word.len() >= 3 && entry.title.to_lowercase().contains(&word)).collect()
+        }
+    }
 }
 
 codes! {
@@ -233,6 +256,24 @@ mod tests {
             assert_eq!(explain(entry.code), Some(entry));
             assert!(entry.text.len() > 40 && !entry.title.ends_with('.'), "{}", entry.code);
         }
+    }
+
+    #[test]
+    fn codes_are_found_as_people_write_them() {
+        for written in ["LM0401", "lm0401", "LM401", "401", "0401"] {
+            assert_eq!(explain(written).map(|entry| entry.code), Some(PORT_TWICE), "{written}");
+        }
+        for written in ["", "LM", "LM04011", "LM04O1", "PORT_TWICE", "LMé401"] {
+            assert_eq!(explain(written), None, "{written}");
+        }
+    }
+
+    #[test]
+    fn unknown_codes_have_neighbours() {
+        let codes = |written| near(written).iter().map(|entry| entry.code).collect::<Vec<_>>();
+        assert_eq!(codes("LM0411"), [PORT_TWICE]);
+        assert!(codes("vlan").contains(&BAD_VLAN_ID));
+        assert!(codes("xy").is_empty() && codes("LM9999").is_empty());
     }
 
     #[test]

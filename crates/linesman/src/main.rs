@@ -41,13 +41,18 @@ async fn run(cli: Cli) -> ExitCode {
     let settings = Settings { state_dir: cli.state_dir, dead_man: cli.dead_man, ..Settings::default() };
     let format = cli.output;
     match cli.verb {
+        Verb::Check(args) => verbs::check::run(&args, format).into(),
         Verb::Plan(args) => verbs::plan::run(args, format).await.into(),
         Verb::Apply(args) => verbs::apply::run(args, format, &settings).await.into(),
         Verb::Commit(args) => verbs::end::commit(args, format, &settings).await.into(),
         Verb::Rollback(args) => verbs::end::rollback(args, format, &settings).await.into(),
         Verb::Show(args) => verbs::show::run(args, format).await.into(),
+        Verb::Topology(args) => verbs::topology::run(args, format).await.into(),
         Verb::History(args) => verbs::history::run(args, format, &settings).into(),
         Verb::Recover(args) => verbs::recover::run(args, &settings).await.into(),
+        Verb::Explain(args) => verbs::explain::run(&args, format).into(),
+        Verb::Completion(args) => verbs::completion::run(&args).into(),
+        Verb::Man(args) => verbs::man::run(&args).into(),
         Verb::ApplyWorker => linesman_engine::worker::main().await,
     }
 }

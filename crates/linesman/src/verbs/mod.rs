@@ -1,11 +1,16 @@
 //! One file per verb.
 
 pub mod apply;
+pub mod check;
+pub mod completion;
 pub mod end;
+pub mod explain;
 pub mod history;
+pub mod man;
 pub mod plan;
 pub mod recover;
 pub mod show;
+pub mod topology;
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -16,6 +21,11 @@ use linesman_engine::worker::Manner;
 
 use crate::exit::Exit;
 use crate::{output, read};
+
+/// `1 file`, `2 files`.
+pub fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
 
 fn request(document: &Document, protect: Option<IpAddr>) -> Request {
     Request {
