@@ -10,15 +10,25 @@ use linesman_core::document::{Document, MAX_BYTES};
 use linesman_core::facts::Facts;
 use linesman_core::plan::codes::OVS_NOT_RUNNING;
 use linesman_core::plan::plan;
-use nmstate::NetworkState;
+use nmstate::{NetworkPolicy, NetworkState};
 use serde_json::Value;
 
 fn schema(state: &Value) -> Result<(), String> {
     serde_json::from_value::<NetworkState>(state.clone()).map(drop).map_err(|error| error.to_string())
 }
 
-fn canonical(state: Value) -> Value {
-    let typed: NetworkState = serde_json::from_value(state).expect("was checked");
+/// As the engine does it: captures filled in from the host.
+fn resolved(document: &Document) -> Value {
+    let state = document.state.clone();
+    let typed: NetworkState = match &document.capture {
+        None => serde_json::from_value(state).expect("was checked"),
+        Some(capture) => {
+            let policy = serde_json::json!({"capture": capture, "desiredState": state});
+            let mut policy: NetworkPolicy = serde_json::from_value(policy).expect("is a policy");
+            policy.current = Some(serde_json::from_value(host()).expect("the host is a state"));
+            NetworkState::try_from(policy).expect("the captures find something")
+        }
+    };
     serde_json::to_value(typed).expect("was read")
 }
 
@@ -38,7 +48,7 @@ fn said(text: &str, facts: &Facts) -> Vec<&'static str> {
     if !found.is_empty() {
         return found.iter().map(|diagnostic| diagnostic.code).collect();
     }
-    match plan(&canonical(document.state.clone()), &host(), facts) {
+    match plan(&resolved(&document), &host(), facts) {
         Ok(_) => Vec::new(),
         Err(refusals) => refusals.iter().map(|refusal| refusal.code).collect(),
     }
@@ -72,10 +82,14 @@ fn every_code_is_explained_with_an_example() {
 
 #[test]
 fn wrong_examples_cause_their_code_and_nothing_else() {
+    let mut others = Vec::new();
     for example in examples::all().filter(|example| example.code != TOO_LARGE) {
         let found: BTreeSet<_> = spoken(example, example.wrong).into_iter().collect();
-        assert_eq!(found, BTreeSet::from([example.code]), "\n{}", example.wrong);
+        if found != BTreeSet::from([example.code]) {
+            others.push((example.code, found));
+        }
     }
+    assert!(others.is_empty(), "{others:#?}");
 }
 
 #[test]

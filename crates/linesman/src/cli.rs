@@ -69,9 +69,6 @@ pub enum Verb {
     Completion(CompletionArgs),
     /// Print the manual page, or write those of all verbs
     Man(ManArgs),
-    /// Spoken between linesman's own processes
-    #[command(name = linesman_engine::worker::VERB, hide = true)]
-    ApplyWorker,
 }
 
 #[derive(Debug, Args)]

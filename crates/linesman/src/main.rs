@@ -11,11 +11,16 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 use linesman_engine::transaction::Settings;
+use linesman_engine::worker;
 
 use crate::cli::{Cli, Verb};
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
+    // Spoken between linesman's own processes: no help, completion or "did you mean" shall name it.
+    if std::env::args_os().nth(1).is_some_and(|word| word == worker::VERB) {
+        return within(worker::main());
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {
@@ -24,13 +29,17 @@ fn main() -> ExitCode {
             return if asked { Exit::Done } else { Exit::Usage }.into();
         }
     };
+    within(run(cli))
+}
+
+fn within(work: impl Future<Output = ExitCode>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else {
         output::error("linesman: the kernel refused an event queue (epoll)");
         return Exit::Failed.into();
     };
     let local = tokio::task::LocalSet::new();
-    let code = local.block_on(&runtime, run(cli));
+    let code = local.block_on(&runtime, work);
     // What is left of D-Bus connections wants a runtime around it while it is dropped.
     let _inside = runtime.enter();
     drop(local);
@@ -53,6 +62,5 @@ async fn run(cli: Cli) -> ExitCode {
         Verb::Explain(args) => verbs::explain::run(&args, format).into(),
         Verb::Completion(args) => verbs::completion::run(&args).into(),
         Verb::Man(args) => verbs::man::run(&args).into(),
-        Verb::ApplyWorker => linesman_engine::worker::main().await,
     }
 }

@@ -238,6 +238,7 @@ fn detail(kind: &str, entry: &Value) -> Option<String> {
         _ => return None,
     };
     match at(entry, place)? {
+        Value::Number(table) if kind == "vrf" => Some(format!("table {table}")),
         Value::String(word) => Some(word.clone()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,

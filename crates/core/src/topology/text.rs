@@ -101,31 +101,25 @@ impl Tree<'_> {
 
     fn tell(&mut self, index: usize, first: &str, after: &str, rest: &str) {
         let interface = &self.topology.interfaces[index];
-        let mut facts = facts(interface).into_iter();
+        let peer = self.web.peer_of(index).map(|peer| &self.topology.interfaces[peer]);
+        let mut facts = facts(interface, peer).into_iter();
         self.lines.push(Line {
             tree: first.into(),
             dot: Some(dot(interface)),
             name: interface.name.clone(),
             after: after.into(),
-            label: self.label(index),
+            label: words::label(interface),
             mtu: interface.mtu.map(|mtu| mtu.to_string()).unwrap_or_default(),
             last: facts.next(),
         });
         self.lines.extend(facts.map(|fact| Line { tree: rest.into(), last: Some(fact), ..Line::default() }));
     }
-
-    fn label(&self, index: usize) -> String {
-        let label = words::label(&self.topology.interfaces[index]);
-        match self.web.peer_of(index) {
-            Some(peer) => format!("{label} ⇄ {}", self.topology.interfaces[peer].name),
-            None => label,
-        }
-    }
 }
 
 /// What stands in the last column, one per line.
-fn facts(interface: &Interface) -> Vec<Last> {
+fn facts(interface: &Interface, peer: Option<&Interface>) -> Vec<Last> {
     let mut facts: Vec<Last> = words::addresses(interface).into_iter().map(Last::Plain).collect();
+    facts.extend(peer.map(|peer| Last::Plain(format!("⇄ {}", peer.name))));
     for route in &interface.default_routes {
         let words = words::default_route(route);
         facts.push(if route.preferred { Last::Strong(words) } else { Last::Plain(words) });
@@ -208,7 +202,7 @@ impl Line {
         };
         let (label, mtu) =
             (format!("{:<1$}", self.label, widths.label), format!("{:>1$}", self.mtu, widths.mtu));
-        format!("{tree}  {label}  {mtu}  {last}")
+        format!("{tree}  {label} {mtu}  {last}")
     }
 }
 

@@ -5,6 +5,7 @@ use super::{Address, DefaultRoute, Interface};
 pub(super) fn label(interface: &Interface) -> String {
     let mut label = match (interface.kind.as_str(), interface.is_hearsay()) {
         ("unknown", true) => return "not described".into(),
+        ("ovs-interface", _) if interface.detail.is_some() => "ovs".into(),
         (kind, _) => kind.to_owned(),
     };
     if let Some(detail) = &interface.detail {
@@ -24,7 +25,7 @@ pub(super) fn addresses(interface: &Interface) -> Vec<String> {
 
 fn address(Address { address, dynamic }: &Address) -> String {
     match (address.is_empty(), dynamic) {
-        (true, _) => "address by DHCP or router".into(),
+        (true, _) => "dynamic".into(),
         (false, true) => format!("{address} dynamic"),
         (false, false) => address.clone(),
     }

@@ -1,5 +1,6 @@
 //! Documents that only a host can refuse. The host of these examples is `cases/explain/host.yaml`: eth0 has
-//! 10.9.0.2/24, eth1 is idle, eth2 is a port of the bridge br1, br-ex is an Open vSwitch bridge.
+//! 10.9.0.2/24, eth1 is idle, eth2 is a port of the bridge br1, and br-ex is an Open vSwitch
+//! bridge.
 
 use super::{Example, example};
 use crate::plan::codes::*;
@@ -81,14 +82,26 @@ interfaces:
     example(
         BASE_GOES,
         "\
-interfaces:
-- {name: br1, type: linux-bridge, state: absent}
-- {name: br1.5, type: vlan, state: up, vlan: {base-iface: br1, id: 5}}
+capture:
+  below: interfaces.name == \"br1\"
+desired:
+  interfaces:
+  - {name: br1, type: linux-bridge, state: absent}
+  - name: storage
+    type: vlan
+    state: up
+    vlan: {id: 210, base-iface: '{{ capture.below.interfaces.0.name }}'}
 ",
         "\
-interfaces:
-- {name: br1, type: linux-bridge, state: absent}
-- {name: eth1.5, type: vlan, state: up, vlan: {base-iface: eth1, id: 5}}
+capture:
+  below: interfaces.name == \"eth1\"
+desired:
+  interfaces:
+  - {name: br1, type: linux-bridge, state: absent}
+  - name: storage
+    type: vlan
+    state: up
+    vlan: {id: 210, base-iface: '{{ capture.below.interfaces.0.name }}'}
 ",
     ),
     Example {
@@ -182,8 +195,6 @@ interfaces:
     example(
         NEXT_HOP_UNUSABLE,
         "\
-interfaces:
-- {name: eth1, type: ethernet, state: up, ipv4: {enabled: false}}
 routes:
   config:
   - {destination: 10.1.0.0/16, next-hop-interface: eth1}

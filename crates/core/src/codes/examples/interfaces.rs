@@ -243,7 +243,7 @@ dns-resolver:
         BAD_HOSTNAME,
         "\
 hostname:
-  config: worker_7
+  config: worker 7
 ",
         "\
 hostname:

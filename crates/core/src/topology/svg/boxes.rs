@@ -5,7 +5,7 @@ use super::super::{Interface, Layer, words};
 /// Widths of characters: the picture must not depend on a font being there, so a generous guess is used.
 const NAME: f64 = 8.2;
 const SMALL: f64 = 6.7;
-const LABEL: f64 = 6.2;
+const LABEL: f64 = 6.7;
 const LINE: f64 = 16.0;
 const PADDING: f64 = 12.0;
 const ADDRESSES: usize = 4;
@@ -32,6 +32,13 @@ impl Style {
     }
 }
 
+impl Style {
+    /// How far below the line before it stands, and how much more room it wants below itself.
+    pub(super) fn room(self) -> (f64, f64) {
+        if self == Self::Route { (LINE + 4.0, 3.0) } else { (LINE, 0.0) }
+    }
+}
+
 /// What is written in one box, line by line.
 #[derive(Debug, Clone)]
 pub(super) struct Writing {
@@ -55,9 +62,10 @@ pub(super) fn writing(interface: &Interface) -> Writing {
         let style = if route.preferred { Style::Route } else { Style::SpareRoute };
         (style, words::default_route(route))
     }));
-    let widest = lines.iter().map(|(style, text)| style.width(text)).fold(92.0, f64::max);
-    let height = lines.len() as f64 * LINE + 1.5 * PADDING;
-    Writing { lines, width: (widest + 2.0 * PADDING).ceil(), height }
+    let widest = lines.iter().map(|(style, text)| style.width(text)).fold(96.0, f64::max);
+    let room = lines.iter().map(|(style, _)| style.room()).map(|(above, below)| above + below);
+    let height = room.sum::<f64>() + 1.5 * PADDING;
+    Writing { lines, width: (widest + 2.0 * PADDING + 4.0).ceil(), height }
 }
 
 fn label(interface: &Interface) -> String {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::super::web::Web;
 use super::super::{Interface, Topology, words};
 use super::boxes::{Crowd, Style, Writing};
-use super::place::{Band, GUTTER, MARGIN, Placed};
+use super::place::{Band, MARGIN, Placed};
 use super::rows::{Item, Sheet};
 use super::style::{STYLE, class, escaped};
 
@@ -25,7 +25,7 @@ pub(super) fn draw(topology: &Topology, web: &Web, sheet: &Sheet, placed: &Place
     pen.lines();
     pen.peers(web);
     (0..sheet.items.len()).for_each(|item| pen.item(item));
-    pen.legend();
+    pen.legend(web);
     pen.out + "</svg>\n"
 }
 
@@ -124,9 +124,10 @@ impl Pen<'_> {
         let y = (self.placed.y[item] - height / 2.0).round();
         self.write(format_args!(
             "<rect class=\"{class_of_box}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"7\"/>\n\
-             <rect class=\"{bar}\" x=\"{x}\" y=\"{}\" width=\"3\" height=\"{}\" rx=\"1.5\"/>\n",
-            y + 10.0,
-            height - 20.0
+             <rect class=\"{bar}\" x=\"{}\" y=\"{}\" width=\"3\" height=\"{}\" rx=\"1.5\"/>\n",
+            x + 6.0,
+            y + 9.0,
+            height - 18.0
         ));
         (x, y)
     }
@@ -136,8 +137,10 @@ impl Pen<'_> {
         let way = if interface.on_default_path { " way" } else { "" };
         let down = if interface.is_up() { "" } else { " down" };
         let (x, y) = self.frame(item, &format!("box{way}{down}"), class(interface.layer));
-        for (row, (style, text)) in writing.lines.iter().enumerate() {
-            let (x, y) = (x + 13.0, y + 21.0 + row as f64 * 16.0);
+        let (x, mut y) = (x + 16.0, y + 5.0);
+        for (style, text) in &writing.lines {
+            let (above, below) = style.room();
+            y += above;
             match style {
                 Style::Name => {
                     self.dot(x + 4.0, y - 4.5, interface.is_up());
@@ -147,8 +150,9 @@ impl Pen<'_> {
                 Style::Address => self.text(x, y, "mono", text),
                 Style::Mac => self.text(x, y, "mono faint", text),
                 Style::SpareRoute => self.text(x, y, "", text),
-                Style::Route => self.route(x, y, writing.width - 24.0, text),
+                Style::Route => self.route(x, y, writing.width - 26.0, text),
             }
+            y += below;
         }
         self.write(format_args!("</g>\n"));
     }
@@ -169,10 +173,10 @@ impl Pen<'_> {
     fn many(&mut self, item: usize, members: &[usize], crowd: &Crowd) {
         let layer = self.topology.interfaces[members[0]].layer;
         let (x, y) = self.frame(item, "box", class(layer));
-        self.text(x + 13.0, y + 21.0, "name", &crowd.title);
+        self.text(x + 16.0, y + 21.0, "name", &crowd.title);
         for (position, member) in members.iter().enumerate() {
             let interface = &self.topology.interfaces[*member];
-            let x = x + 13.0 + (position % crowd.columns) as f64 * crowd.cell;
+            let x = x + 16.0 + (position % crowd.columns) as f64 * crowd.cell;
             let y = y + 41.0 + (position / crowd.columns) as f64 * 16.0;
             self.write(format_args!("<g><title>{}</title>\n", escaped(&tooltip(interface))));
             self.dot(x + 4.0, y - 4.0, interface.is_up());
@@ -181,22 +185,35 @@ impl Pen<'_> {
         }
     }
 
-    fn legend(&mut self) {
+    /// Only what occurs in the picture.
+    fn legend(&mut self, web: &Web) {
         let y = self.placed.height - 16.0;
         let mut x = MARGIN + 4.0;
-        for (up, word) in [(true, "up"), (false, "down, or not described")] {
+        let interfaces = &self.topology.interfaces;
+        let (up, down) = (interfaces.iter().any(Interface::is_up), !interfaces.iter().all(Interface::is_up));
+        for (up, word) in
+            [(true, "up", up), (false, "down, or not described", down)].into_iter().filter_map(shown)
+        {
             self.dot(x, y - 4.0, up);
             self.text(x + 10.0, y, "", word);
-            x += 16.0 + 6.2 * word.len() as f64 + 8.0;
+            x += 28.0 + LETTER * word.len() as f64;
         }
-        for (class, word) in [("way", "default route"), ("peer", "two ends of a pair")] {
+        let way = interfaces.iter().any(|interface| interface.on_default_path);
+        let lines = [("way", "default route", way), ("peer", "two ends of a pair", !web.peers.is_empty())];
+        for (class, word) in lines.into_iter().filter_map(shown) {
             let (end, middle) = (x + 22.0, y - 4.0);
             self.write(format_args!("<path class=\"{class}\" d=\"M{x} {middle}H{end}\"/>\n"));
             self.text(end + 6.0, y, "", word);
-            x = end + 6.0 + 6.2 * word.len() as f64 + 14.0;
+            x = end + 24.0 + LETTER * word.len() as f64;
         }
-        debug_assert!(x > GUTTER);
     }
+}
+
+/// The mean width of a letter in the legend.
+const LETTER: f64 = 6.0;
+
+fn shown<T>((mark, word, occurs): (T, &'static str, bool)) -> Option<(T, &'static str)> {
+    occurs.then_some((mark, word))
 }
 
 fn tooltip(interface: &Interface) -> String {

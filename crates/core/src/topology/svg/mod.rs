@@ -15,7 +15,7 @@ use super::web::Web;
 pub(super) fn render(topology: &Topology) -> String {
     let web = Web::of(topology);
     let mut sheet = rows::lay_out(topology, &web);
-    order::settle(&mut sheet);
+    order::settle(&mut sheet, &web);
     let placed = place::place(&sheet);
     draw::draw(topology, &web, &sheet, &placed)
 }

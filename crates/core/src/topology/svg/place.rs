@@ -4,14 +4,14 @@ use super::super::Layer;
 use super::order::Neighbours;
 use super::rows::{Item, Sheet};
 
-const SWEEPS: usize = 24;
+const SWEEPS: usize = 160;
 const GAP: f64 = 22.0;
 /// Between two rows of one layer, between two layers, and inside a layer above and below its boxes.
 const ROW_GAP: f64 = 44.0;
 const LAYER_GAP: f64 = 26.0;
 const INSIDE: f64 = 16.0;
-pub(super) const GUTTER: f64 = 112.0;
-pub(super) const TOP: f64 = 46.0;
+const GUTTER: f64 = 130.0;
+const TOP: f64 = 46.0;
 pub(super) const MARGIN: f64 = 20.0;
 const FOOT: f64 = 40.0;
 
@@ -86,6 +86,17 @@ fn heights(sheet: &Sheet) -> Heights {
     Heights { y, half, bands, bottom: cursor }
 }
 
+/// A line that is the only one at both of its ends shall be straight; one of many may bend.
+/// Weights that are far apart take long to find a place, so the last sweeps only pull straight what is nearly so.
+const STRAIGHT: [f64; 2] = [12.0, 1000.0];
+const STRAIGHTEN: usize = 60;
+const BENT: f64 = 1.0;
+/// What nothing holds goes wherever the others leave room.
+const LOOSE: f64 = 1e-6;
+
+/// Where an item would like to be, and how much.
+type Wish = (f64, f64);
+
 fn columns(sheet: &Sheet) -> Vec<f64> {
     let neighbours = Neighbours::of(sheet);
     let mut x = vec![0.0; sheet.items.len()];
@@ -94,28 +105,45 @@ fn columns(sheet: &Sheet) -> Vec<f64> {
     }
     for sweep in 0..SWEEPS {
         let count = sheet.rows.len();
+        let straight = STRAIGHT[usize::from(sweep + STRAIGHTEN >= SWEEPS)];
         for step in 0..count {
             let row = &sheet.rows[if sweep % 2 == 0 { step } else { count - 1 - step }].1;
-            // The last sweeps look both ways; before that one way spreads faster.
-            let settling = sweep + 4 >= SWEEPS;
-            let wished: Vec<f64> = row
-                .iter()
-                .map(|item| {
-                    let below = neighbours.below[*item].iter().filter(|_| settling || sweep % 2 == 0);
-                    let above = neighbours.above[*item].iter().filter(|_| settling || sweep % 2 == 1);
-                    mean(below.chain(above).map(|near| x[*near])).unwrap_or(x[*item])
-                })
-                .collect();
-            arrange(sheet, row, &wished, &mut x);
+            let wishing = Wishing { sheet, neighbours: &neighbours, straight, x: &x };
+            let wishes: Vec<Wish> = (0..row.len()).map(|slot| wishing.of(row, slot)).collect();
+            arrange(sheet, row, &wishes, &mut x);
         }
     }
     let left = (0..x.len()).map(|item| x[item] - sheet.items[item].size().0 / 2.0).fold(f64::MAX, f64::min);
     x.iter().map(|x| x - left).collect()
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
-    (count > 0.0).then(|| sum / count)
+struct Wishing<'a> {
+    sheet: &'a Sheet,
+    neighbours: &'a Neighbours,
+    straight: f64,
+    x: &'a [f64],
+}
+
+impl Wishing<'_> {
+    fn of(&self, row: &[usize], slot: usize) -> Wish {
+        let Neighbours { below, above } = self.neighbours;
+        let item = row[slot];
+        let down = below[item].iter().map(|near| self.pull(*near, &below[item], &above[*near]));
+        let up = above[item].iter().map(|near| self.pull(*near, &above[item], &below[*near]));
+        let (sum, weight) =
+            down.chain(up).fold((0.0, 0.0), |(sum, all), (x, pull)| (sum + x * pull, all + pull));
+        match (weight > 0.0, slot) {
+            (true, _) => (sum / weight, weight),
+            (false, 0) => {
+                (row.get(1).map_or(0.0, |next| self.x[*next] - apart(self.sheet, item, *next)), LOOSE)
+            }
+            (false, _) => (self.x[row[slot - 1]], LOOSE),
+        }
+    }
+
+    fn pull(&self, near: usize, ours: &[usize], theirs: &[usize]) -> Wish {
+        (self.x[near], if ours.len() == 1 && theirs.len() == 1 { self.straight } else { BENT })
+    }
 }
 
 /// How far apart the middles of two neighbours in a row must be.
@@ -133,23 +161,23 @@ fn pack(sheet: &Sheet, row: &[usize], x: &mut [f64]) {
 
 /// As near to the wished places as order and distance allow, in the sense of least squares: neighbours that
 /// would overlap are pooled and moved as one block (isotonic regression).
-fn arrange(sheet: &Sheet, row: &[usize], wished: &[f64], x: &mut [f64]) {
+fn arrange(sheet: &Sheet, row: &[usize], wishes: &[Wish], x: &mut [f64]) {
     let mut offsets = vec![0.0; row.len()];
     for (slot, pair) in row.windows(2).enumerate() {
         offsets[slot + 1] = offsets[slot] + apart(sheet, pair[0], pair[1]);
     }
-    let mut blocks: Vec<(f64, usize)> = Vec::new();
-    for (wish, offset) in wished.iter().zip(&offsets) {
-        blocks.push((wish - offset, 1));
-        while let [.., (before, n), (after, m)] = blocks[..] {
+    let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
+    for ((wish, weight), offset) in wishes.iter().zip(&offsets) {
+        blocks.push((wish - offset, *weight, 1));
+        while let [.., (before, v, n), (after, w, m)] = blocks[..] {
             if before <= after {
                 break;
             }
             blocks.truncate(blocks.len() - 2);
-            blocks.push(((before * n as f64 + after * m as f64) / (n + m) as f64, n + m));
+            blocks.push(((before * v + after * w) / (v + w), v + w, n + m));
         }
     }
-    let settled = blocks.iter().flat_map(|(place, count)| std::iter::repeat_n(*place, *count));
+    let settled = blocks.iter().flat_map(|(place, _, count)| std::iter::repeat_n(*place, *count));
     for ((item, place), offset) in row.iter().zip(settled).zip(&offsets) {
         x[*item] = place + offset;
     }
