@@ -121,7 +121,7 @@ fn facts(interface: &Interface, peer: Option<&Interface>) -> Vec<Last> {
     let mut facts: Vec<Last> = words::addresses(interface).into_iter().map(Last::Plain).collect();
     facts.extend(peer.map(|peer| Last::Plain(format!("⇄ {}", peer.name))));
     for route in &interface.default_routes {
-        let words = words::default_route(route);
+        let words = words::default_route("default", route);
         facts.push(if route.preferred { Last::Strong(words) } else { Last::Plain(words) });
     }
     if facts.is_empty() && interface.layer == Layer::Physical {
@@ -202,7 +202,7 @@ impl Line {
         };
         let (label, mtu) =
             (format!("{:<1$}", self.label, widths.label), format!("{:>1$}", self.mtu, widths.mtu));
-        format!("{tree}  {label} {mtu}  {last}")
+        format!("{tree}  {label}  {mtu}  {last}")
     }
 }
 

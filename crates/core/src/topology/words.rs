@@ -31,11 +31,11 @@ fn address(Address { address, dynamic }: &Address) -> String {
     }
 }
 
-pub(super) fn default_route(route: &DefaultRoute) -> String {
+pub(super) fn default_route(noun: &str, route: &DefaultRoute) -> String {
     let of = match (&route.vrf, route.preferred) {
-        (Some(vrf), _) => format!("default route of {vrf}"),
-        (None, true) => "default route".into(),
-        (None, false) => "spare default route".into(),
+        (Some(vrf), _) => format!("{noun} of {vrf}"),
+        (None, true) => noun.to_owned(),
+        (None, false) => format!("spare {noun}"),
     };
     route.via.as_ref().map_or(of.clone(), |via| format!("{of} via {via}"))
 }

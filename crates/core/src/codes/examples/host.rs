@@ -82,26 +82,14 @@ interfaces:
     example(
         BASE_GOES,
         "\
-capture:
-  below: interfaces.name == \"br1\"
-desired:
-  interfaces:
-  - {name: br1, type: linux-bridge, state: absent}
-  - name: storage
-    type: vlan
-    state: up
-    vlan: {id: 210, base-iface: '{{ capture.below.interfaces.0.name }}'}
+interfaces:
+- {name: br1, type: linux-bridge, state: absent}
+- {name: br1.5, type: vlan, state: up, vlan: {base-iface: br1, id: 5}}
 ",
         "\
-capture:
-  below: interfaces.name == \"eth1\"
-desired:
-  interfaces:
-  - {name: br1, type: linux-bridge, state: absent}
-  - name: storage
-    type: vlan
-    state: up
-    vlan: {id: 210, base-iface: '{{ capture.below.interfaces.0.name }}'}
+interfaces:
+- {name: br1, type: linux-bridge, state: absent}
+- {name: eth1.5, type: vlan, state: up, vlan: {base-iface: eth1, id: 5}}
 ",
     ),
     Example {

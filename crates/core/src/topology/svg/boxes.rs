@@ -60,7 +60,7 @@ pub(super) fn writing(interface: &Interface) -> Writing {
     }
     lines.extend(interface.default_routes.iter().map(|route| {
         let style = if route.preferred { Style::Route } else { Style::SpareRoute };
-        (style, words::default_route(route))
+        (style, words::default_route("default route", route))
     }));
     let widest = lines.iter().map(|(style, text)| style.width(text)).fold(96.0, f64::max);
     let room = lines.iter().map(|(style, _)| style.room()).map(|(above, below)| above + below);

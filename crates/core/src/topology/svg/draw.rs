@@ -221,6 +221,6 @@ fn tooltip(interface: &Interface) -> String {
     lines.extend(interface.mac_address.iter().cloned());
     lines.extend(interface.mtu.map(|mtu| format!("mtu {mtu}")));
     lines.extend(interface.addresses.iter().map(|address| address.address.clone()).filter(|a| !a.is_empty()));
-    lines.extend(interface.default_routes.iter().map(words::default_route));
+    lines.extend(interface.default_routes.iter().map(|route| words::default_route("default route", route)));
     lines.join(", ")
 }
