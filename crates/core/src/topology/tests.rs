@@ -53,6 +53,16 @@ fn a_circle_is_drawn_and_does_not_hang() {
 }
 
 #[test]
+fn a_chain_without_end_stays_readable() {
+    let vlan = |n: usize| json!({"name": format!("v{n}"), "type": "vlan", "vlan": {"id": 5, "base-iface": format!("v{}", n + 1)}});
+    let chain = Topology::of(&json!({"interfaces": (0..300).map(vlan).collect::<Vec<_>>()}));
+    let text = chain.text(false);
+    assert!(text.lines().all(|line| line.chars().count() < 160), "{text}");
+    assert!((0..=300).all(|n| text.contains(&format!(" v{n} "))), "{text}");
+    assert!(chain.svg().ends_with("</svg>\n"));
+}
+
+#[test]
 fn colours_only_when_asked() {
     assert!(!host().text(false).contains('\x1b') && host().text(true).contains('\x1b'));
 }

@@ -21,6 +21,9 @@ pub(super) fn render(topology: &Topology, colour: bool) -> String {
         .collect()
 }
 
+/// Whatever is indented by more than this is told in a tree of its own.
+const DEEPEST: usize = 90;
+
 struct Tree<'a> {
     topology: &'a Topology,
     web: &'a Web,
@@ -39,7 +42,7 @@ impl Tree<'_> {
                 None => self.place(root, "", ""),
             }
         }
-        // What stands on each other in a circle has no root.
+        // What stands on each other in a circle has no root, and what is too deep begins anew.
         for index in 0..self.seen.len() {
             if !self.seen[index] {
                 self.place(index, "", "");
@@ -83,11 +86,11 @@ impl Tree<'_> {
     }
 
     fn place(&mut self, index: usize, first: &str, rest: &str) {
+        if rest.chars().count() > DEEPEST {
+            return self.refer(index, first, "see below");
+        }
         if std::mem::replace(&mut self.seen[index], true) {
-            let name = &self.topology.interfaces[index].name;
-            let line =
-                Line { tree: format!("{first}↗ {name}"), label: "see above".into(), ..Line::default() };
-            return self.lines.push(line);
+            return self.refer(index, first, "see above");
         }
         let carried = self.web.carried[index].clone();
         let below = if carried.is_empty() { "  " } else { "│ " };
@@ -97,6 +100,12 @@ impl Tree<'_> {
             let (corner, bar) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
             self.place(*upper, &format!("{rest}{corner}"), &format!("{rest}{bar}"));
         }
+    }
+
+    fn refer(&mut self, index: usize, first: &str, whereto: &str) {
+        let name = &self.topology.interfaces[index].name;
+        let tree = format!("{first}↗ {name}");
+        self.lines.push(Line { tree, label: whereto.into(), ..Line::default() });
     }
 
     fn tell(&mut self, index: usize, first: &str, after: &str, rest: &str) {

@@ -109,11 +109,27 @@ fn crossings(sheet: &Sheet) -> usize {
     for (number, (_, row)) in sheet.rows.iter().enumerate() {
         row.iter().enumerate().for_each(|(place, item)| position[*item] = (number, place));
     }
-    let links: Vec<_> =
-        sheet.links.iter().map(|(lower, upper)| (position[*lower], position[*upper])).collect();
-    let crosses = |(a, b): (&((usize, usize), (usize, usize)), &((usize, usize), (usize, usize)))| {
-        a.0.0 == b.0.0 && ((a.0.1 < b.0.1 && a.1.1 > b.1.1) || (a.0.1 > b.0.1 && a.1.1 < b.1.1))
-    };
-    let pairs = links.iter().enumerate().flat_map(|(i, a)| links[i + 1..].iter().map(move |b| (a, b)));
-    pairs.filter(|pair| crosses(*pair)).count()
+    let links: Vec<Link> =
+        sheet.links.iter().map(|(lower, upper)| Link::between(position[*lower], position[*upper])).collect();
+    let rivals =
+        |(index, link): (usize, &Link)| links[index + 1..].iter().filter(|other| link.crosses(other)).count();
+    links.iter().enumerate().map(rivals).sum()
+}
+
+/// A line from a place in one row to a place in the next.
+struct Link {
+    row: usize,
+    from: usize,
+    to: usize,
+}
+
+impl Link {
+    fn between((row, from): (usize, usize), (_, to): (usize, usize)) -> Self {
+        Self { row, from, to }
+    }
+
+    fn crosses(&self, other: &Self) -> bool {
+        let sides = (self.from.cmp(&other.from), self.to.cmp(&other.to));
+        self.row == other.row && sides.0 == sides.1.reverse() && sides.0.is_ne()
+    }
 }

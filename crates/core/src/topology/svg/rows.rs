@@ -115,27 +115,29 @@ fn rows(topology: &Topology, web: &Web) -> Vec<Row> {
     let mut rows: Vec<Row> = topology.interfaces.iter().map(|interface| (interface.layer, 0)).collect();
     // As many rounds as there are interfaces settle every chain; a circle stops there as well.
     for _ in 0..rows.len() {
-        let mut moved = false;
-        for index in 0..rows.len() {
-            let highest = web.carriers[index].iter().map(|carrier| rows[*carrier]).max();
-            let Some(highest) = highest.filter(|row| *row >= rows[index] && row.1 < rows.len()) else {
-                continue;
-            };
-            rows[index] = (highest.0, highest.1 + 1);
-            moved = true;
-        }
-        if !moved {
+        let lifted: Vec<Row> = (0..rows.len()).map(|index| lifted(&rows, web, index)).collect();
+        if lifted == rows {
             break;
         }
+        rows = lifted;
     }
     rows
+}
+
+/// One row above whatever it stands on.
+fn lifted(rows: &[Row], web: &Web, index: usize) -> Row {
+    let highest = web.carriers[index].iter().map(|carrier| rows[*carrier]).max();
+    match highest {
+        Some((layer, step)) if (layer, step) >= rows[index] => (layer, step + 1),
+        _ => rows[index],
+    }
 }
 
 /// Interfaces that share a box, in the order of their names.
 fn groups(topology: &Topology, web: &Web, rows: &[Row]) -> Vec<Vec<usize>> {
     let mut alike: BTreeMap<(Row, Vec<usize>, bool), Vec<usize>> = BTreeMap::new();
-    for index in 0..topology.interfaces.len() {
-        let plain = is_plain(&topology.interfaces[index], index, web);
+    for (index, interface) in topology.interfaces.iter().enumerate() {
+        let plain = is_plain(interface, index, web);
         let key = if plain { web.carriers[index].clone() } else { vec![index] };
         alike.entry((rows[index], key, plain)).or_default().push(index);
     }
