@@ -11,5 +11,6 @@ mod on_node;
 mod ovsdb;
 mod persist;
 mod probes;
+mod topology;
 mod verbs;
 mod verification;

@@ -41,8 +41,11 @@ fn within(work: impl Future<Output = ExitCode>) -> ExitCode {
     let local = tokio::task::LocalSet::new();
     let code = local.block_on(&runtime, work);
     // What is left of D-Bus connections wants a runtime around it while it is dropped.
-    let _inside = runtime.enter();
+    let inside = runtime.enter();
     drop(local);
+    drop(inside);
+    // A thread that still waits for somebody's answer shall not keep the process.
+    runtime.shutdown_background();
     code
 }
 

@@ -28,8 +28,12 @@ impl<'a> DefaultRoutes<'a> {
             .collect()
     }
 
+    /// The order of a state's routes is chance; IPv4 first, then what is preferred.
     pub(super) fn through(&self, interface: &str) -> Vec<DefaultRoute> {
-        self.0.iter().filter(|(name, _)| *name == interface).map(|(_, route)| route.clone()).collect()
+        let routes = self.0.iter().filter(|(name, _)| *name == interface).map(|(_, route)| route.clone());
+        let mut routes: Vec<DefaultRoute> = routes.collect();
+        routes.sort_by(|a, b| (a.family, a.metric, &a.via).cmp(&(b.family, b.metric, &b.via)));
+        routes
     }
 }
 

@@ -1,6 +1,7 @@
 //! `linesman topology`: what carries what.
 
 use std::path::Path;
+use std::time::Duration;
 
 use linesman_core::topology::Topology;
 use linesman_engine::observe;
@@ -36,25 +37,21 @@ pub async fn run(args: TopologyArgs, format: Format) -> Exit {
     Exit::Done
 }
 
+/// How long NetworkManager may take to tell what it knows.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Without NetworkManager the kernel still knows most, and a picture is wanted most when something is broken.
 async fn host() -> Result<Value, Exit> {
-    let error = match observe::show(|_| {}).await {
-        Ok(state) => return Ok(state),
-        Err(error) => error,
-    };
-    let kernel = observe::show(|state| {
-        state.set_kernel_only(true);
-    });
-    match kernel.await {
-        Ok(state) => {
-            output::error(format!("linesman: {error}\nlinesman: this is what the kernel alone knows:"));
-            Ok(state)
-        }
-        Err(_) => {
-            output::error(format!("linesman: {error}"));
-            Err((&error).into())
-        }
+    if let Ok(Ok(state)) = tokio::time::timeout(PATIENCE, observe::show(|_| {})).await {
+        return Ok(state);
     }
+    let kernel = observe::kernel();
+    let state = kernel.await.map_err(|error| {
+        output::error(format!("linesman: {error}"));
+        Exit::from(&error)
+    })?;
+    output::error("linesman: NetworkManager does not answer; this is what the kernel alone knows");
+    Ok(state)
 }
 
 fn write(file: &Path, svg: &str) -> Exit {
