@@ -31,6 +31,7 @@ mod responder;
 pub mod run;
 mod setup;
 mod systemd;
+pub mod transcript;
 mod tree;
 mod watch;
 

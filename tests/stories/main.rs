@@ -12,5 +12,6 @@ mod on_node;
 mod ovsdb;
 mod persist;
 mod probes;
+mod topology;
 mod verbs;
 mod verification;

@@ -23,7 +23,7 @@ enum Chore {
     /// The main job on a fresh machine, watched from outside (`make demo`)
     Demo,
     /// Write the reference pages from code (`make docs`)
-    Docs,
+    Docs(docs::Arguments),
     /// A lab by hand: real nodes that stay up until you end them
     Lab {
         #[command(subcommand)]
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Setup(arguments) => setup::run(&arguments),
         Chore::Demo => demo::run().map(|()| ExitCode::SUCCESS),
-        Chore::Docs => docs::run().map(|()| ExitCode::SUCCESS),
+        Chore::Docs(arguments) => docs::run(&arguments),
         Chore::Lab { verb } => lab::run(verb),
     };
     done.unwrap_or_else(|error| {

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod bases;
+pub mod fields;
 mod interfaces;
 mod layers;
 mod names;

@@ -1,5 +1,7 @@
 //! Every code a diagnostic can carry. Codes are stable: they are never renumbered or used again for something else.
 
+pub mod examples;
+
 /// What a code means, and what to do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Explanation {
@@ -22,9 +24,30 @@ pub fn all() -> impl Iterator<Item = &'static Explanation> {
     TABLE.iter().chain(crate::plan::codes::CODES)
 }
 
-/// The entry of `code`.
+/// The entry of `code`, also without its zeros or its letters: `lm401` and `401` are LM0401.
 pub fn explain(code: &str) -> Option<&'static Explanation> {
-    all().find(|entry| entry.code.eq_ignore_ascii_case(code))
+    let number = number(code)?;
+    all().find(|entry| entry.code[2..] == number)
+}
+
+fn number(code: &str) -> Option<String> {
+    let digits = code.trim_start_matches(['L', 'l']).trim_start_matches(['M', 'm']);
+    let is_number = !digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| format!("{digits:0>4}"))
+}
+
+/// What somebody may have meant who wrote an unknown `code`: one digit is wrong, or it is part of a title.
+pub fn near(code: &str) -> Vec<&'static Explanation> {
+    match number(code) {
+        Some(number) => {
+            let slips = |known: &str| known.bytes().zip(number.bytes()).filter(|(a, b)| a != b).count();
+            all().filter(|entry| slips(&entry.code[2..]) == 1).collect()
+        }
+        None => {
+            let word = code.to_lowercase();
+            all().filter(|entry| word.len() >= 3 && entry.title.to_lowercase().contains(&word)).collect()
+        }
+    }
 }
 
 codes! {
@@ -66,11 +89,16 @@ codes! {
     NO_STATE = "LM0013", "policy without a desired state",
         "A policy says what should be in 'desired' (NMPolicy, also spelt 'desiredState') or in 'spec.desiredState' \
          (NodeNetworkConfigurationPolicy). It is missing, empty, or given twice.";
-    WRONG_OPTION = "LM0014", "option of a policy that is wrong or unknown",
+    WRONG_OPTION = "LM0018", "option of a policy that is wrong or unknown",
         "Beside its desired state a policy may say priority (a whole number), onDelete (Retain or Revert), drift \
          (Ignore, Report or Correct), probes (a list, spelt as for 'linesman apply --probe') and patience (seconds), and \
          what only a cluster heeds: nodeSelector, maxUnavailable and the like. A misspelt option would silently not be \
          heeded, so it is refused.";
+    CONTRADICTION = "LM0019", "policies that contradict each other",
+        "Two policies for one host want different things at the same place. None of them wins by being newer or by \
+         its priority: the one that stands stays, the new one is refused, and of two new ones neither is taken. Lists of \
+         addresses, ports and servers are complete in NMState, so two lists that differ contradict each other, too; \
+         routes and rules add up. Say it in one policy only, or make both agree.";
     UNKNOWN_KEY = "LM0101", "unknown key at the top",
         "The top of a state has only a few keys: interfaces, routes, route-rules, dns-resolver, hostname, ovs-db, \
          ovn and description. Anything else would be ignored, so it is refused.";
@@ -238,6 +266,24 @@ mod tests {
             assert_eq!(explain(entry.code), Some(entry));
             assert!(entry.text.len() > 40 && !entry.title.ends_with('.'), "{}", entry.code);
         }
+    }
+
+    #[test]
+    fn codes_are_found_as_people_write_them() {
+        for written in ["LM0401", "lm0401", "LM401", "401", "0401"] {
+            assert_eq!(explain(written).map(|entry| entry.code), Some(PORT_TWICE), "{written}");
+        }
+        for written in ["", "LM", "lm04011", "lm04o1", "PORT_TWICE", "lmé401"] {
+            assert_eq!(explain(written), None, "{written}");
+        }
+    }
+
+    #[test]
+    fn unknown_codes_have_neighbours() {
+        let codes = |written| near(written).iter().map(|entry| entry.code).collect::<Vec<_>>();
+        assert_eq!(codes("lm0411"), [NOT_A_STATE, PORT_TWICE]);
+        assert!(codes("vlan").contains(&BAD_VLAN_ID));
+        assert!(codes("xy").is_empty() && codes("lm9999").is_empty());
     }
 
     #[test]

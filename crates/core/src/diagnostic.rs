@@ -69,11 +69,28 @@ impl<'a> From<(&'a str, &'a str)> for Source<'a> {
     }
 }
 
+impl<'a> Source<'a> {
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// Where the diagnostic is about: its own place, or that of its path.
+    pub(crate) fn span_of(&self, diagnostic: &Diagnostic) -> Option<Span> {
+        diagnostic.span.or_else(|| self.document?.span(diagnostic.path.as_ref()?))
+    }
+
+    /// Its path with list items called by their names; none at the top.
+    pub(crate) fn path_of(&self, diagnostic: &Diagnostic) -> Option<Path> {
+        let path = diagnostic.path.as_ref().filter(|path| !path.is_root())?;
+        Some(self.document.map_or_else(|| path.clone(), |document| path.named(&document.state)))
+    }
+}
+
 /// `FILE:LINE:COL: error[CODE]: message`, the line itself with a caret, where that is in the state, and a hint.
 pub fn render<'a>(diagnostic: &Diagnostic, source: impl Into<Source<'a>>, colour: bool) -> String {
     let source = source.into();
     let paint = Paint { colour };
-    let span = diagnostic.span.or_else(|| source.document?.span(diagnostic.path.as_ref()?));
+    let span = source.span_of(diagnostic);
     let place = span.map_or(String::new(), |span| format!("{}:{}:", span.line, span.column));
     let mut out = format!("{}:{place} ", source.name);
     out += &paint.red(&format!("error[{}]", diagnostic.code));
@@ -81,8 +98,7 @@ pub fn render<'a>(diagnostic: &Diagnostic, source: impl Into<Source<'a>>, colour
     if let Some(span) = span {
         out += &excerpt(source.text, span, paint);
     }
-    if let Some(path) = diagnostic.path.as_ref().filter(|path| !path.is_root()) {
-        let path = source.document.map_or_else(|| path.clone(), |document| path.named(&document.state));
+    if let Some(path) = source.path_of(diagnostic) {
         let _ = writeln!(out, "  {} {path}", paint.blue("at"));
     }
     if let Some(hint) = &diagnostic.hint {

@@ -1,4 +1,4 @@
-//! Golden cases: every folder under `cases/plan` and `cases/verify` is one. `UPDATE_GOLDEN=1` writes what comes
+//! Golden cases: every folder under `cases/plan`, `cases/compose` and `cases/verify` is one. `UPDATE_GOLDEN=1` writes what comes
 //! out; read it before it is committed.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -6,7 +6,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use linesman_core::codes::CONTRADICTION;
 use linesman_core::compare::Difference;
+use linesman_core::compose::{compose, in_order};
+use linesman_core::document::Document;
 use linesman_core::facts::Facts;
 use linesman_core::plan::plan;
 use linesman_core::verify::verify;
@@ -102,6 +105,34 @@ fn run(kind: &str, golden: &str, produce: fn(&Path) -> String) {
 #[test]
 fn plans_are_as_written() {
     run("plan", "plan.txt", planned);
+}
+
+/// Every other file of the folder is a policy, named as its file.
+fn composed(folder: &Path) -> String {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|e| e == "yaml"));
+    files.sort();
+    let policy = |file: &PathBuf| {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        let document = Document::parse(&name, &fs::read_to_string(file).unwrap()).unwrap();
+        document.to_policy(&name)
+    };
+    let policies: Vec<_> = files.iter().map(policy).collect();
+    let all: Vec<_> = policies.iter().collect();
+    let order: Vec<&str> = in_order(&all).iter().map(|p| p.name.as_str()).collect();
+    let order = format!("# order: {}\n", order.join(" "));
+    match compose(&all) {
+        Ok(state) => order + &serde_yaml::to_string(&state).unwrap(),
+        Err(conflicts) => {
+            let told = conflicts.iter().map(|c| format!("refused[{CONTRADICTION}]: {c}\n"));
+            order + &told.collect::<String>()
+        }
+    }
+}
+
+#[test]
+fn compositions_are_as_written() {
+    run("compose", "composed.txt", composed);
 }
 
 #[test]

@@ -38,6 +38,10 @@ pub enum Format {
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// Say what is wrong with documents, offline: no root, no NetworkManager
+    ///
+    /// Exits with 3 when something is. `linesman explain CODE` tells more about an error.
+    Check(CheckArgs),
     /// Show what applying a document would change, and whether it touches the path to this host
     ///
     /// Exits with 2 when there are differences.
@@ -51,6 +55,8 @@ pub enum Verb {
     Rollback(CheckpointArgs),
     /// Print the state of this host
     Show(ShowArgs),
+    /// Draw what carries what on this host: NICs, bonds, VLANs, bridges and what sits on them
+    Topology(TopologyArgs),
     /// Print what was changed on this host, when, and how it ended
     History(HistoryArgs),
     /// Keep the policies of a directory on this host: apply, watch, report or correct drift
@@ -73,9 +79,14 @@ pub enum Verb {
     Release,
     /// Finish what an interrupted linesman left (run at boot; harmless at any time)
     Recover(RecoverArgs),
-    /// Spoken between linesman's own processes
-    #[command(name = linesman_engine::worker::VERB, hide = true)]
-    ApplyWorker,
+    /// Explain the code of an error, with an example; without a code, list them
+    Explain(ExplainArgs),
+    /// Print the completions for a shell
+    ///
+    /// For example: linesman completion bash > /etc/bash_completion.d/linesman
+    Completion(CompletionArgs),
+    /// Print the manual page, or write those of all verbs
+    Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
@@ -83,6 +94,50 @@ pub struct Source {
     /// A document: NMState, NMPolicy or NodeNetworkConfigurationPolicy; `-` reads standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The documents are for different hosts: do not look for contradictions between them
+    #[arg(long)]
+    pub apart: bool,
+
+    /// Documents; a directory stands for its *.yaml, *.yml and *.json; `-` reads standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// For example LM0401
+    pub code: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct TopologyArgs {
+    /// Only these, and what they carry and stand on
+    #[arg(value_name = "INTERFACE")]
+    pub interfaces: Vec<String>,
+
+    /// Write a picture instead; `-` for standard output
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+
+    /// Draw this document, or what `linesman show` printed, instead of this host; `-` reads standard input
+    #[arg(short, long, value_name = "STATE")]
+    pub file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionArgs {
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Write linesman.1 and a page for every verb into this directory
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

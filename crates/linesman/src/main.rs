@@ -11,11 +11,16 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 use linesman_engine::transaction::Settings;
+use linesman_engine::worker;
 
 use crate::cli::{Cli, Verb};
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
+    // Spoken between linesman's own processes: no help, completion or "did you mean" shall name it.
+    if std::env::args_os().nth(1).is_some_and(|word| word == worker::VERB) {
+        return within(worker::main());
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {
@@ -24,16 +29,23 @@ fn main() -> ExitCode {
             return if asked { Exit::Done } else { Exit::Usage }.into();
         }
     };
+    within(run(cli))
+}
+
+fn within(work: impl Future<Output = ExitCode>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else {
         output::error("linesman: the kernel refused an event queue (epoll)");
         return Exit::Failed.into();
     };
     let local = tokio::task::LocalSet::new();
-    let code = local.block_on(&runtime, run(cli));
+    let code = local.block_on(&runtime, work);
     // What is left of D-Bus connections wants a runtime around it while it is dropped.
-    let _inside = runtime.enter();
+    let inside = runtime.enter();
     drop(local);
+    drop(inside);
+    // A thread that still waits for somebody's answer shall not keep the process.
+    runtime.shutdown_background();
     code
 }
 
@@ -41,11 +53,13 @@ async fn run(cli: Cli) -> ExitCode {
     let settings = Settings { state_dir: cli.state_dir, dead_man: cli.dead_man, ..Settings::default() };
     let format = cli.output;
     match cli.verb {
+        Verb::Check(args) => verbs::check::run(&args, format).into(),
         Verb::Plan(args) => verbs::plan::run(args, format).await.into(),
         Verb::Apply(args) => verbs::apply::run(args, format, &settings).await.into(),
         Verb::Commit(args) => verbs::end::commit(args, format, &settings).await.into(),
         Verb::Rollback(args) => verbs::end::rollback(args, format, &settings).await.into(),
         Verb::Show(args) => verbs::show::run(args, format).await.into(),
+        Verb::Topology(args) => verbs::topology::run(args, format).await.into(),
         Verb::History(args) => verbs::history::run(args, format, &settings).into(),
         Verb::Agent(args) => verbs::agent::run(args, settings).await.into(),
         Verb::Status(args) => verbs::status::run(args, format, &settings).await.into(),
@@ -55,6 +69,8 @@ async fn run(cli: Cli) -> ExitCode {
         Verb::Hold(args) => verbs::hold::hold(args, &settings).await.into(),
         Verb::Release => verbs::hold::release(&settings).await.into(),
         Verb::Recover(args) => verbs::recover::run(args, &settings).await.into(),
-        Verb::ApplyWorker => linesman_engine::worker::main().await,
+        Verb::Explain(args) => verbs::explain::run(&args, format).into(),
+        Verb::Completion(args) => verbs::completion::run(&args).into(),
+        Verb::Man(args) => verbs::man::run(&args).into(),
     }
 }

@@ -8,7 +8,16 @@ use crate::cli::Format;
 
 /// Colours only for people who look.
 pub fn colour() -> bool {
-    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+    is_seen(&std::io::stdout())
+}
+
+/// The same for what goes to standard error, which may be seen when standard output is not.
+pub fn colour_of_errors() -> bool {
+    is_seen(&std::io::stderr())
+}
+
+fn is_seen(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
 pub fn line(text: impl AsRef<str>) {

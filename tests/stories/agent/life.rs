@@ -21,6 +21,7 @@ fn an_agent_has_manners() {
     keeper.wait_phase("bridge", "in-step");
 
     let watched = node.spawn(["timeout", "20", "linesman", "status", "--watch", "-o", "json"]).unwrap();
+    keeper.host.eventually("it watches", || !watched.stdout().is_empty());
     let said = keeper.stop();
     assert!(said.contains("policy bridge: committed"), "{said}");
     assert!(said.ends_with("stopping; the network stays as it is\n"), "{said}");

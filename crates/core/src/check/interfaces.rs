@@ -11,11 +11,11 @@ use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::path::Path;
 
-const TOP_KEYS: [&str; 8] =
+pub(super) const TOP_KEYS: [&str; 8] =
     ["interfaces", "routes", "route-rules", "dns-resolver", "hostname", "ovs-db", "ovn", "description"];
 
 /// Types that NMState knows, each with the keys it has besides those of every interface.
-const KINDS: &[(&str, &[&str])] = &[
+pub(super) const KINDS: &[(&str, &[&str])] = &[
     ("ethernet", &["ethernet", "veth"]),
     ("linux-bridge", &["bridge"]),
     ("ovs-bridge", &["bridge"]),

@@ -31,6 +31,14 @@ pub async fn show(configure: impl FnOnce(&mut NetworkState) + Send + 'static) ->
     Ok(state)
 }
 
+/// What the kernel alone knows; needs no NetworkManager.
+pub async fn kernel() -> Result<Value> {
+    retrieve_with(|state| {
+        state.set_kernel_only(true);
+    })
+    .await
+}
+
 /// The state as `configure` asks for it.
 ///
 /// nmstate's blocking calls start a runtime of their own and panic inside another one, and its async

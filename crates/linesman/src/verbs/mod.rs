@@ -2,15 +2,20 @@
 
 pub mod agent;
 pub mod apply;
+pub mod check;
+pub mod completion;
 pub mod diff;
 pub mod end;
+pub mod explain;
 pub mod history;
 pub mod hold;
+pub mod man;
 pub mod plan;
 pub mod recover;
 pub mod retry;
 pub mod show;
 pub mod status;
+pub mod topology;
 pub mod why;
 
 use std::net::IpAddr;
@@ -20,6 +25,11 @@ use linesman_engine::transaction::{Refusal, Request};
 
 use crate::exit::Exit;
 use crate::{output, read};
+
+/// `1 file`, `2 files`.
+pub fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
 
 fn request(document: &Document, protect: Option<IpAddr>) -> Request {
     let source = document.policy.clone().unwrap_or_else(|| document.name.clone());

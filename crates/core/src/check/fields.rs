@@ -1,0 +1,94 @@
+//! What can be written in a document, for people who look it up. A test holds it to what the checks know.
+
+/// A key, and what it is for.
+pub type Field = (&'static str, &'static str);
+
+pub const TOP: &[Field] = &[
+    ("interfaces", "the interfaces that are declared; what is not named is left alone"),
+    ("routes", "`config`: the routes that are declared"),
+    ("route-rules", "`config`: which traffic asks which routing table"),
+    ("dns-resolver", "`config`: name servers, search domains and options"),
+    ("hostname", "`config`: the name of the host"),
+    ("ovs-db", "keys of Open vSwitch's own record: `external_ids`, `other_config`"),
+    ("ovn", "`bridge-mappings`: which bridge leads to which physical network"),
+    ("description", "for people; changes nothing"),
+];
+
+pub const INTERFACE: &[Field] = &[
+    ("name", "the interface's name; with `identifier`, that of its profile"),
+    ("profile-name", "what NetworkManager calls the profile"),
+    ("description", "for people; kept with the profile"),
+    ("type", "one of the types below; without it, an existing interface is taken as it is"),
+    ("driver", "read only: the kernel driver"),
+    ("state", "`up` (also when left out), `down`, `absent` or `ignore`"),
+    ("identifier", "how the device is found: `name`, `mac-address` or `pci-address`"),
+    ("mac-address", "its MAC address; with `identifier: mac-address`, the one to look for"),
+    ("permanent-mac-address", "read only: the address that the device was made with"),
+    ("pci-address", "with `identifier: pci-address`, the one to look for"),
+    ("mtu", "the largest packet in bytes"),
+    ("min-mtu", "read only: the smallest MTU that the device takes"),
+    ("max-mtu", "read only: the largest MTU that the device takes"),
+    (
+        "wait-ip",
+        "what must have an address before the interface counts as up: `any`, `ipv4`, `ipv6`, `ipv4+ipv6`",
+    ),
+    ("ipv4", "`enabled`, `dhcp`, `address` (a list of `ip` and `prefix-length`), and more"),
+    ("ipv6", "as `ipv4`, and `autoconf`"),
+    ("mptcp", "`address-flags` for Multipath TCP"),
+    ("controller", "the bridge, bond or VRF that it is a port of; empty takes it out"),
+    ("accept-all-mac-addresses", "promiscuous mode"),
+    ("copy-mac-from", "take the MAC address of this interface"),
+    ("ovs-db", "keys of its record in Open vSwitch: `external_ids`, `other_config`"),
+    ("802.1x", "authentication at the switch"),
+    ("lldp", "`enabled: true` collects what neighbours say"),
+    ("ethtool", "`feature`, `pause`, `coalesce`, `ring`, `fec`"),
+    ("dispatch", "scripts that NetworkManager runs when it goes up or down"),
+    ("alt-names", "other names of the interface"),
+];
+
+/// A type of interface: its name, and what it is.
+pub const TYPES: &[Field] = &[
+    ("ethernet", "a NIC"),
+    ("linux-bridge", "a bridge of the kernel"),
+    ("ovs-bridge", "a bridge of Open vSwitch"),
+    ("ovs-interface", "an internal, patch or DPDK port of an Open vSwitch bridge"),
+    ("bond", "several NICs as one"),
+    ("vlan", "one VLAN of another interface"),
+    ("vxlan", "a tunnel that carries Ethernet in UDP"),
+    ("veth", "a virtual cable; its other end is `veth.peer`"),
+    ("mac-vlan", "a second interface with its own MAC address on another one"),
+    ("mac-vtap", "the same, for a virtual machine"),
+    ("ipvlan", "a second interface with the same MAC address on another one"),
+    ("vrf", "a routing table with interfaces of its own"),
+    ("dummy", "an interface that leads nowhere and keeps addresses"),
+    ("tun", "an interface whose other end is a program"),
+    ("loopback", "`lo`"),
+    ("infiniband", "an InfiniBand port or partition"),
+    ("ip-tunnel", "a tunnel that carries IP in IP"),
+    ("macsec", "encryption on the link"),
+    ("hsr", "two NICs that send everything twice (HSR, PRP)"),
+    ("ipsec", "a tunnel of Libreswan"),
+    ("xfrm", "the kernel's interface of an IPsec tunnel"),
+];
+
+/// The keys that a type has besides those of every interface.
+pub fn sections(kind: &str) -> &'static [&'static str] {
+    super::interfaces::KINDS.iter().find(|(known, _)| *known == kind).map_or(&[], |(_, sections)| sections)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::interfaces::{BASE_KEYS, KINDS, TOP_KEYS};
+    use super::*;
+
+    fn keys(fields: &[Field]) -> Vec<&'static str> {
+        fields.iter().map(|(key, _)| *key).collect()
+    }
+
+    #[test]
+    fn every_field_that_is_checked_is_described() {
+        assert_eq!(keys(TOP), TOP_KEYS);
+        assert_eq!(keys(INTERFACE), BASE_KEYS);
+        assert_eq!(keys(TYPES), KINDS.iter().map(|(kind, _)| *kind).collect::<Vec<_>>());
+    }
+}

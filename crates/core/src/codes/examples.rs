@@ -1,0 +1,37 @@
+//! To every code a document that causes it, and the same document put right. A test holds them to that.
+
+mod bases;
+mod documents;
+mod host;
+mod interfaces;
+mod ports;
+mod routes;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Example {
+    pub code: &'static str,
+    pub wrong: &'static str,
+    /// `None` where it is not the document that has to change.
+    pub right: Option<&'static str>,
+}
+
+const fn example(code: &'static str, wrong: &'static str, right: &'static str) -> Example {
+    Example { code, wrong, right: Some(right) }
+}
+
+const TABLES: [&[Example]; 6] = [
+    documents::EXAMPLES,
+    interfaces::EXAMPLES,
+    ports::EXAMPLES,
+    bases::EXAMPLES,
+    routes::EXAMPLES,
+    host::EXAMPLES,
+];
+
+pub fn all() -> impl Iterator<Item = &'static Example> {
+    TABLES.into_iter().flatten()
+}
+
+pub fn of(code: &str) -> Option<&'static Example> {
+    all().find(|example| example.code == code)
+}

@@ -1,0 +1,169 @@
+//! What carries what: from an NMState state to a picture that tells it at one look.
+//!
+//!     state -> build: interfaces and edges -> web: who stands on whom -> text, or svg
+
+mod build;
+mod layer;
+mod natural;
+mod route;
+mod svg;
+mod text;
+mod web;
+mod words;
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use serde_json::Value;
+
+pub use layer::Layer;
+use web::Web;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Topology {
+    pub hostname: Option<String>,
+    pub interfaces: Vec<Interface>,
+    pub edges: Vec<Edge>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Interface {
+    /// `TYPE/NAME`: an Open vSwitch bridge and its internal interface share a name.
+    pub id: String,
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub layer: Layer,
+    /// `up`, `down`, …; `unknown` when others name it but nothing describes it.
+    pub state: String,
+    /// What tells it from others of its type: a bond's mode, a VLAN's id, a VRF's table.
+    pub detail: Option<String>,
+    pub mtu: Option<u64>,
+    pub mac_address: Option<String>,
+    pub addresses: Vec<Address>,
+    pub default_routes: Vec<DefaultRoute>,
+    /// Traffic of the default route passes here.
+    pub on_default_path: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Address {
+    /// `IP/PREFIX`; empty when it is not known yet what DHCP or the router will give.
+    pub address: String,
+    pub dynamic: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DefaultRoute {
+    pub family: &'static str,
+    pub via: Option<String>,
+    pub metric: Option<i64>,
+    /// The VRF whose table holds it; `None` is the host's own.
+    pub vrf: Option<String>,
+    /// The one that the host takes.
+    pub preferred: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Edge {
+    pub from: String,
+    pub to: String,
+    pub kind: EdgeKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EdgeKind {
+    /// `from` is a port of `to`.
+    PortOf,
+    /// `to` is built on `from`.
+    BaseOf,
+    /// Two ends of one cable: a veth pair, an Open vSwitch patch.
+    Peer,
+}
+
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("there is no interface {name} in this state; there are: {known}")]
+pub struct UnknownInterface {
+    pub name: String,
+    pub known: String,
+}
+
+impl Topology {
+    /// From a state as `linesman show` prints it, or as a document declares it.
+    pub fn of(state: &Value) -> Self {
+        build::build(state)
+    }
+
+    /// Only `names`, what they stand on and what they carry; everything if there are none.
+    pub fn around(&self, names: &[String]) -> Result<Self, UnknownInterface> {
+        let mut wanted = BTreeSet::new();
+        for name in names {
+            let found = self.interfaces.iter().enumerate().filter(|(_, interface)| interface.name == *name);
+            let before = wanted.len();
+            wanted.extend(found.map(|(index, _)| index));
+            if wanted.len() == before {
+                return Err(self.unknown(name));
+            }
+        }
+        if wanted.is_empty() {
+            return Ok(self.clone());
+        }
+        let near = Web::of(self).around(&wanted);
+        Ok(self.keep(|index| near.contains(&index)))
+    }
+
+    fn unknown(&self, name: &str) -> UnknownInterface {
+        let mut known: Vec<&str> = self.interfaces.iter().map(|interface| interface.name.as_str()).collect();
+        known.sort_by(|a, b| natural::order(a, b));
+        known.dedup();
+        UnknownInterface { name: name.to_owned(), known: known.join(", ") }
+    }
+
+    fn keep(&self, wanted: impl Fn(usize) -> bool) -> Self {
+        let kept = self.interfaces.iter().enumerate().filter(|(index, _)| wanted(*index));
+        let interfaces: Vec<Interface> = kept.map(|(_, interface)| interface.clone()).collect();
+        let ids: BTreeSet<&str> = interfaces.iter().map(|interface| interface.id.as_str()).collect();
+        let inside = |edge: &&Edge| ids.contains(edge.from.as_str()) && ids.contains(edge.to.as_str());
+        let edges = self.edges.iter().filter(inside).cloned().collect();
+        Self { hostname: self.hostname.clone(), interfaces, edges }
+    }
+
+    /// What is worth drawing: a loopback with nothing but its own addresses is on every host.
+    fn worth_drawing(&self) -> Self {
+        if self.interfaces.len() == 1 {
+            return self.clone();
+        }
+        self.keep(|index| !self.interfaces[index].is_plain_loopback())
+    }
+
+    /// A tree from the hardware upwards.
+    pub fn text(&self, colour: bool) -> String {
+        text::render(&self.worth_drawing(), colour)
+    }
+
+    /// A picture in layers, the hardware at the bottom.
+    pub fn svg(&self) -> String {
+        svg::render(&self.worth_drawing())
+    }
+}
+
+impl Interface {
+    fn is_up(&self) -> bool {
+        self.state == "up"
+    }
+
+    /// Others name it, nothing describes it.
+    fn is_hearsay(&self) -> bool {
+        self.state == "unknown"
+    }
+
+    fn is_plain_loopback(&self) -> bool {
+        let own = |address: &Address| matches!(address.address.as_str(), "127.0.0.1/8" | "::1/128");
+        self.kind == "loopback" && self.addresses.iter().all(own)
+    }
+}
+
+#[cfg(test)]
+mod tests;

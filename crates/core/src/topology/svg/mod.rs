@@ -1,0 +1,21 @@
+//! A picture in fixed layers, the hardware at the bottom. Everything is in the file: no fonts, no scripts.
+//!
+//!     boxes (what is written) -> rows (which row) -> order (few crossings) -> place (x, y) -> draw
+
+mod boxes;
+mod draw;
+mod order;
+mod place;
+mod rows;
+mod style;
+
+use super::Topology;
+use super::web::Web;
+
+pub(super) fn render(topology: &Topology) -> String {
+    let web = Web::of(topology);
+    let mut sheet = rows::lay_out(topology, &web);
+    order::settle(&mut sheet, &web);
+    let placed = place::place(&sheet);
+    draw::draw(topology, &web, &sheet, &placed)
+}

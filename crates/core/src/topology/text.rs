@@ -1,0 +1,243 @@
+//! A tree from the hardware upwards, for a terminal.
+
+use super::web::Web;
+use super::{Interface, Layer, Topology, words};
+
+pub(super) fn render(topology: &Topology, colour: bool) -> String {
+    if topology.interfaces.is_empty() {
+        return "no interfaces\n".into();
+    }
+    let web = Web::of(topology);
+    let mut tree =
+        Tree { topology, web: &web, seen: vec![false; topology.interfaces.len()], lines: Vec::new() };
+    tree.grow();
+    let head = Line { tree: "INTERFACE".into(), label: "TYPE".into(), mtu: "MTU".into(), ..Line::default() };
+    let head = Line { last: Some(Last::Plain("ADDRESS".into())), ..head };
+    let widths = Widths::of(tree.lines.iter().chain([&head]));
+    let ink = Ink { colour };
+    std::iter::once(ink.dim(&head.set(&widths, Ink { colour: false })))
+        .chain(tree.lines.iter().map(|line| line.set(&widths, ink)))
+        .map(|line| format!("{}\n", line.trim_end()))
+        .collect()
+}
+
+/// Whatever is indented by more than this is told in a tree of its own.
+const DEEPEST: usize = 90;
+
+struct Tree<'a> {
+    topology: &'a Topology,
+    web: &'a Web,
+    seen: Vec<bool>,
+    lines: Vec<Line>,
+}
+
+impl Tree<'_> {
+    fn grow(&mut self) {
+        for root in self.roots() {
+            if self.seen[root] {
+                continue;
+            }
+            match self.bundle(root) {
+                Some((carriers, upper)) => self.join(&carriers, upper),
+                None => self.place(root, "", ""),
+            }
+        }
+        // What stands on each other in a circle has no root, and what is too deep begins anew.
+        for index in 0..self.seen.len() {
+            if !self.seen[index] {
+                self.place(index, "", "");
+            }
+        }
+    }
+
+    /// What stands on nothing; whatever carries something or has an address first, hardware before the rest.
+    fn roots(&self) -> Vec<usize> {
+        let interfaces = &self.topology.interfaces;
+        let mut roots: Vec<usize> =
+            (0..interfaces.len()).filter(|index| self.web.carriers[*index].is_empty()).collect();
+        let idle = |index: usize| {
+            self.web.carried[index].is_empty() && words::addresses(&interfaces[index]).is_empty()
+        };
+        roots.sort_by_key(|index| (interfaces[*index].layer, idle(*index), *index));
+        roots
+    }
+
+    /// Several roots that carry one thing together and nothing else: the ports of a bond.
+    fn bundle(&self, root: usize) -> Option<(Vec<usize>, usize)> {
+        let [upper] = self.web.carried[root][..] else { return None };
+        let carriers = &self.web.carriers[upper];
+        let alone =
+            |index: &usize| self.web.carriers[*index].is_empty() && self.web.carried[*index] == [upper];
+        (carriers.len() > 1 && carriers.iter().all(alone)).then(|| (carriers.clone(), upper))
+    }
+
+    fn join(&mut self, carriers: &[usize], upper: usize) {
+        let width = |index: &usize| self.topology.interfaces[*index].name.chars().count();
+        let widest = carriers.iter().map(width).max().unwrap_or(0);
+        for (position, carrier) in carriers.iter().enumerate() {
+            self.seen[*carrier] = true;
+            let fill = "─".repeat(widest - width(carrier) + 1);
+            let corner = if position == 0 { "┐" } else { "┤" };
+            let rest = format!("{}│", " ".repeat(widest + 4));
+            self.tell(*carrier, "", &format!(" {fill}{corner}"), &rest);
+        }
+        let indent = " ".repeat(widest + 4);
+        self.place(upper, &format!("{indent}└─ "), &format!("{indent}   "));
+    }
+
+    fn place(&mut self, index: usize, first: &str, rest: &str) {
+        if rest.chars().count() > DEEPEST {
+            return self.refer(index, first, "see below");
+        }
+        if std::mem::replace(&mut self.seen[index], true) {
+            return self.refer(index, first, "see above");
+        }
+        let carried = self.web.carried[index].clone();
+        let below = if carried.is_empty() { "  " } else { "│ " };
+        self.tell(index, first, "", &format!("{rest}{below}"));
+        for (position, upper) in carried.iter().enumerate() {
+            let last = position + 1 == carried.len();
+            let (corner, bar) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+            self.place(*upper, &format!("{rest}{corner}"), &format!("{rest}{bar}"));
+        }
+    }
+
+    fn refer(&mut self, index: usize, first: &str, whereto: &str) {
+        let name = &self.topology.interfaces[index].name;
+        let tree = format!("{first}↗ {name}");
+        self.lines.push(Line { tree, label: whereto.into(), ..Line::default() });
+    }
+
+    fn tell(&mut self, index: usize, first: &str, after: &str, rest: &str) {
+        let interface = &self.topology.interfaces[index];
+        let peer = self.web.peer_of(index).map(|peer| &self.topology.interfaces[peer]);
+        let mut facts = facts(interface, peer).into_iter();
+        self.lines.push(Line {
+            tree: first.into(),
+            dot: Some(dot(interface)),
+            name: interface.name.clone(),
+            after: after.into(),
+            label: words::label(interface),
+            mtu: interface.mtu.map(|mtu| mtu.to_string()).unwrap_or_default(),
+            last: facts.next(),
+        });
+        self.lines.extend(facts.map(|fact| Line { tree: rest.into(), last: Some(fact), ..Line::default() }));
+    }
+}
+
+/// What stands in the last column, one per line.
+fn facts(interface: &Interface, peer: Option<&Interface>) -> Vec<Last> {
+    let mut facts: Vec<Last> = words::addresses(interface).into_iter().map(Last::Plain).collect();
+    facts.extend(peer.map(|peer| Last::Plain(format!("⇄ {}", peer.name))));
+    for route in &interface.default_routes {
+        let words = words::default_route("default", route);
+        facts.push(if route.preferred { Last::Strong(words) } else { Last::Plain(words) });
+    }
+    if facts.is_empty() && interface.layer == Layer::Physical {
+        facts.extend(interface.mac_address.clone().map(Last::Faint));
+    }
+    facts
+}
+
+#[derive(Clone, Copy)]
+enum Dot {
+    Up,
+    Down,
+    Hearsay,
+}
+
+fn dot(interface: &Interface) -> Dot {
+    match (interface.is_up(), interface.is_hearsay()) {
+        (true, _) => Dot::Up,
+        (_, true) => Dot::Hearsay,
+        _ => Dot::Down,
+    }
+}
+
+enum Last {
+    Plain(String),
+    Strong(String),
+    Faint(String),
+}
+
+#[derive(Default)]
+struct Line {
+    tree: String,
+    dot: Option<Dot>,
+    name: String,
+    after: String,
+    label: String,
+    mtu: String,
+    last: Option<Last>,
+}
+
+struct Widths {
+    tree: usize,
+    label: usize,
+    mtu: usize,
+}
+
+impl Widths {
+    fn of<'a>(lines: impl Iterator<Item = &'a Line>) -> Self {
+        lines.fold(Self { tree: 0, label: 0, mtu: 0 }, |widths, line| Self {
+            tree: widths.tree.max(line.tree_width()),
+            label: widths.label.max(line.label.chars().count()),
+            mtu: widths.mtu.max(line.mtu.len()),
+        })
+    }
+}
+
+impl Line {
+    fn tree_width(&self) -> usize {
+        let dot = if self.dot.is_some() { 2 } else { 0 };
+        [&self.tree, &self.name, &self.after].iter().map(|part| part.chars().count()).sum::<usize>() + dot
+    }
+
+    fn set(&self, widths: &Widths, ink: Ink) -> String {
+        let dot = match self.dot {
+            Some(Dot::Up) => ink.green("●") + " ",
+            Some(Dot::Down) => ink.red("○") + " ",
+            Some(Dot::Hearsay) => ink.dim("◌") + " ",
+            None => String::new(),
+        };
+        let gap = " ".repeat(widths.tree - self.tree_width());
+        let tree =
+            format!("{}{dot}{}{}{gap}", ink.dim(&self.tree), ink.bold(&self.name), ink.dim(&self.after));
+        let last = match &self.last {
+            Some(Last::Plain(text)) => text.clone(),
+            Some(Last::Strong(text)) => ink.green(text),
+            Some(Last::Faint(text)) => ink.dim(text),
+            None => String::new(),
+        };
+        let (label, mtu) =
+            (format!("{:<1$}", self.label, widths.label), format!("{:>1$}", self.mtu, widths.mtu));
+        format!("{tree}  {label}  {mtu}  {last}")
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Ink {
+    colour: bool,
+}
+
+impl Ink {
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.colour && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn green(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    fn red(self, text: &str) -> String {
+        self.paint("31", text)
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+}

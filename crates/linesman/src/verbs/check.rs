@@ -1,0 +1,173 @@
+//! `linesman check`: what is wrong with documents, offline.
+
+use std::path::{Path, PathBuf};
+
+use linesman_core::codes::CONTRADICTION;
+use linesman_core::compose::compose;
+use linesman_core::diagnostic::{Diagnostic, render};
+use linesman_core::document::Document;
+use linesman_core::finding::Finding;
+use linesman_core::policy::Policy;
+
+use crate::cli::{CheckArgs, Format};
+use crate::exit::Exit;
+use crate::read::{self, Unreadable};
+use crate::{output, verbs};
+
+pub fn run(args: &CheckArgs, format: Format) -> Exit {
+    let files = match files(&args.files) {
+        Ok(files) => files,
+        Err(why) => return complain(&why, format),
+    };
+    let mut checked: Vec<Checked> = files.iter().map(|file| Checked::new(file)).collect();
+    if !args.apart {
+        contradictions(&mut checked);
+    }
+    match format {
+        Format::Text => checked.iter().for_each(Checked::print),
+        other => output::data(other, &checked.iter().flat_map(Checked::findings).collect::<Vec<_>>()),
+    }
+    let wrong = checked.iter().filter(|file| !file.is_right()).count();
+    if wrong == 0 {
+        return Exit::Done;
+    }
+    if format == Format::Text {
+        output::error(summary(&checked, wrong));
+    }
+    Exit::Input
+}
+
+/// Those that are right by themselves, as policies of one host.
+fn contradictions(checked: &mut [Checked]) {
+    let policies: Vec<Policy> = checked.iter().filter_map(Checked::policy).collect();
+    let Err(conflicts) = compose(&policies.iter().collect::<Vec<_>>()) else { return };
+    for conflict in conflicts {
+        let newer = checked.iter().position(|c| c.policy().is_some_and(|p| p.name == conflict.other.policy));
+        if let Some(Checked::Right(document) | Checked::Wrong(document, _)) = newer.and_then(|at| checked.get(at)) {
+            let path = conflict.path.clone();
+            let problem = Diagnostic::new(CONTRADICTION, format!("contradiction: {conflict}"))
+                .spanning(document.span(&path))
+                .at(path)
+                .hint("say it in one of the two, or make both agree; for different hosts use --apart");
+            let document = document.clone();
+            if let Some(slot) = newer.and_then(|at| checked.get_mut(at)) {
+                let mut problems = match slot {
+                    Checked::Wrong(_, problems) => std::mem::take(problems),
+                    _ => Vec::new(),
+                };
+                problems.push(problem);
+                *slot = Checked::Wrong(document, problems);
+            }
+        }
+    }
+}
+
+fn complain(why: &Unreadable, format: Format) -> Exit {
+    match format {
+        Format::Text => output::error(format!("linesman: {}", why.message)),
+        other => output::data(other, &[Finding::unreadable(&why.file, why.message.clone())]),
+    }
+    Exit::Input
+}
+
+fn summary(checked: &[Checked], wrong: usize) -> String {
+    let errors: usize = checked.iter().map(|file| file.findings().len()).sum();
+    let code = checked.iter().flat_map(Checked::findings).find_map(|finding| finding.code);
+    let more = code.map(|code| format!("; `linesman explain {code}` tells more")).unwrap_or_default();
+    let errors = verbs::count(errors, "error");
+    match checked.len() {
+        1 => format!("{errors}{more}"),
+        files => format!("{errors} in {wrong} of {}{more}", verbs::count(files, "file")),
+    }
+}
+
+/// A file, and what became of it.
+enum Checked {
+    Right(Document),
+    Wrong(Document, Vec<Diagnostic>),
+    NoDocument { name: String, text: String, faults: Vec<Diagnostic> },
+    Unreadable(Unreadable),
+}
+
+impl Checked {
+    fn new(file: &Path) -> Self {
+        let (name, text) = match read::text(file) {
+            Ok(read) => read,
+            Err(why) => return Self::Unreadable(why),
+        };
+        match Document::parse(&name, &text) {
+            Err(faults) => Self::NoDocument { name, text, faults },
+            Ok(document) => match read::check(&document) {
+                problems if problems.is_empty() => Self::Right(document),
+                problems => Self::Wrong(document, problems),
+            },
+        }
+    }
+
+    /// Named as its manifest says, or as its file is called.
+    fn policy(&self) -> Option<Policy> {
+        let (Self::Right(document) | Self::Wrong(document, _)) = self else { return None };
+        Some(document.to_policy(&document.name))
+    }
+
+    fn is_right(&self) -> bool {
+        matches!(self, Self::Right(_))
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        match self {
+            Self::Right(_) => Vec::new(),
+            Self::Wrong(document, problems) => problems.iter().map(|p| Finding::of(p, document)).collect(),
+            Self::NoDocument { name, text, faults } => {
+                faults.iter().map(|fault| Finding::of(fault, (name.as_str(), text.as_str()))).collect()
+            }
+            Self::Unreadable(why) => vec![Finding::unreadable(&why.file, why.message.clone())],
+        }
+    }
+
+    fn print(&self) {
+        let colour = output::colour_of_errors();
+        match self {
+            Self::Right(document) => output::line(format!("{}: ok", document.name)),
+            Self::Wrong(document, problems) => {
+                problems.iter().for_each(|problem| output::error(render(problem, document, colour)));
+            }
+            Self::NoDocument { name, text, faults } => faults
+                .iter()
+                .for_each(|fault| output::error(render(fault, (name.as_str(), text.as_str()), colour))),
+            Self::Unreadable(why) => output::error(format!("linesman: {}", why.message)),
+        }
+    }
+}
+
+/// A directory stands for the documents in it.
+fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>, Unreadable> {
+    let mut files = Vec::new();
+    for path in given {
+        if path.is_dir() {
+            files.extend(documents_in(path)?);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+fn documents_in(directory: &Path) -> Result<Vec<PathBuf>, Unreadable> {
+    let unreadable = |message: String| Unreadable { file: directory.display().to_string(), message };
+    let cannot = |error: std::io::Error| unreadable(format!("cannot read {}: {error}", directory.display()));
+    let entries = std::fs::read_dir(directory).map_err(cannot)?;
+    let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    let mut documents: Vec<PathBuf> =
+        paths.map_err(cannot)?.into_iter().filter(|path| path.is_file() && is_document(path)).collect();
+    documents.sort();
+    if documents.is_empty() {
+        let none = format!("{} has no *.yaml, *.yml or *.json in it", directory.display());
+        return Err(unreadable(none));
+    }
+    Ok(documents)
+}
+
+fn is_document(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending == *known))
+}

@@ -1,0 +1,88 @@
+//! What a person sees of the verbs that need no host. `UPDATE_GOLDEN=1` writes it anew.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use linesman_lab::transcript::{self, Said};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts")
+}
+
+/// In a shell, so that pipes work; both streams into one, as on a terminal.
+fn run(command: &str) -> Said {
+    let binary = Path::new(env!("CARGO_BIN_EXE_linesman"));
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", binary.parent().expect("a binary is in a folder").display());
+    let (mut reader, writer) = std::io::pipe().expect("the kernel has a pipe");
+    let mut shell = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(folder())
+        .env("PATH", path)
+        .env("COLUMNS", "100")
+        .env("TMPDIR", env!("CARGO_TARGET_TMPDIR"))
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone().expect("a pipe can be shared"))
+        .stderr(writer)
+        .spawn()
+        .expect("there is a shell");
+    let mut output = String::new();
+    reader.read_to_string(&mut output).expect("linesman prints text");
+    let status = shell.wait().expect("the shell ends");
+    Said { output, code: status.code().unwrap_or(-1) }
+}
+
+#[test]
+fn transcripts_are_true() {
+    transcript::assert_true(&folder(), run);
+}
+
+#[test]
+fn the_help_of_every_verb_is_among_them() {
+    let told = std::fs::read_to_string(folder().join("help.txt")).expect("the transcript is there");
+    for verb in verbs() {
+        assert!(told.contains(&format!("$ linesman {verb} --help\n")), "help.txt lacks {verb}");
+    }
+}
+
+fn verbs() -> Vec<String> {
+    let help = run("linesman --help").output;
+    let list =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let words =
+        list.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    words.filter(|verb| *verb != "help").map(str::to_owned).collect()
+}
+
+#[test]
+fn completions_and_manual_pages_name_every_verb() {
+    let verbs = verbs();
+    assert!(verbs.len() >= 12, "{verbs:?}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = run(&format!("linesman completion {shell}"));
+        assert_eq!(script.code, 0);
+        assert!(verbs.iter().all(|verb| script.output.contains(verb.as_str())), "{shell}");
+        assert!(!script.output.contains("apply-worker"), "{shell} offers the worker's verb");
+    }
+    let page = run("linesman man");
+    assert!(page.code == 0 && page.output.contains(".TH linesman 1"), "{}", page.output);
+    assert!(
+        verbs.iter().all(|verb| page.output.contains(&format!("linesman\\-{verb}(1)"))),
+        "{}",
+        page.output
+    );
+}
+
+#[test]
+fn manual_pages_are_written_into_a_directory() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
+    let said = run(&format!("linesman man --dir {}", directory.display()));
+    assert_eq!((said.code, said.output.as_str()), (0, ""));
+    for verb in verbs() {
+        let page =
+            std::fs::read_to_string(directory.join(format!("linesman-{verb}.1"))).expect("it was written");
+        assert!(page.contains(&format!(".TH linesman-{verb} 1")) && page.contains(".SH SYNOPSIS"), "{page}");
+    }
+    assert!(directory.join("linesman.1").exists() && !directory.join("linesman-apply-worker.1").exists());
+}

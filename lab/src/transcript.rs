@@ -1,0 +1,94 @@
+//! What a person sees at a terminal, as golden files.
+//!
+//! A transcript holds `$ command` lines, each followed by all that was printed, and `[exit CODE]` where that is not 0.
+//! Lines that begin with `## ` before a command say what it shows; they stay as they are.
+
+use std::path::{Path, PathBuf};
+
+/// What a command printed, standard output and error as they came, and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    pub output: String,
+    pub code: i32,
+}
+
+/// The transcript with what `run` says now; `run` gets each command without its `$ `.
+pub fn retell(transcript: &str, mut run: impl FnMut(&str) -> Said) -> String {
+    let mut told = String::new();
+    for line in transcript.lines() {
+        if line.starts_with("## ") {
+            told.push_str(&format!("{line}\n"));
+        } else if let Some(command) = line.strip_prefix("$ ") {
+            told.push_str(&format!("{line}\n{}\n", told_of(&run(command))));
+        }
+    }
+    told.trim_end().to_owned() + "\n"
+}
+
+fn told_of(Said { output, code }: &Said) -> String {
+    let output: String = output.trim_end().lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    if *code == 0 { output } else { format!("{output}[exit {code}]\n") }
+}
+
+/// Runs every transcript (`*.txt`) in `folder` and compares; `UPDATE_GOLDEN=1` writes what is said now.
+///
+/// # Panics
+///
+/// With both texts, if a transcript is no longer true.
+pub fn assert_true(folder: &Path, mut run: impl FnMut(&str) -> Said) {
+    let mut wrong = Vec::new();
+    for file in transcripts(folder) {
+        let then = std::fs::read_to_string(&file).expect("a transcript can be read");
+        let now = retell(&then, &mut run);
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::write(&file, &now).expect("a transcript can be written");
+        } else if then != now {
+            wrong.push(format!("{}\n{}", file.display(), difference(&then, &now)));
+        }
+    }
+    assert!(wrong.is_empty(), "{} transcript(s) differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn transcripts(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder of transcripts is there");
+    let paths = entries.map(|entry| entry.expect("an entry can be read").path());
+    let mut files: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|e| e == "txt")).collect();
+    assert!(!files.is_empty(), "no transcripts in {}", folder.display());
+    files.sort();
+    files
+}
+
+/// The part that differs, with a few lines around it.
+fn difference(then: &str, now: &str) -> String {
+    let (then, now): (Vec<&str>, Vec<&str>) = (then.lines().collect(), now.lines().collect());
+    let same = then.iter().zip(&now).take_while(|(a, b)| a == b).count();
+    let part = |lines: &[&str]| {
+        let shown = lines.iter().skip(same.saturating_sub(3)).take(20);
+        shown.map(|line| format!("  {line}\n")).collect::<String>()
+    };
+    format!("from line {}:\n--- golden\n{}--- now\n{}", same + 1, part(&then), part(&now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_and_remarks_stay_and_what_is_said_is_new() {
+        let old = "## How it starts\n$ one\nold\n\n$ two\n";
+        let run =
+            |command: &str| Said { output: format!("{command} said  \n"), code: i32::from(command == "two") };
+        let told = retell(old, run);
+        assert_eq!(told, "## How it starts\n$ one\none said\n\n$ two\ntwo said\n[exit 1]\n");
+        assert_eq!(retell(&told, run), told);
+    }
+
+    #[test]
+    fn a_difference_is_shown_with_its_line() {
+        let shown = difference("a\nb\nc\nd\ne\n", "a\nb\nc\nd\nx\n");
+        assert!(
+            shown.starts_with("from line 5:") && shown.contains("  x\n") && !shown.contains("  a\n"),
+            "{shown}"
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! What carries what on a real host, as a person and as a program see it.
+
+use std::path::Path;
+
+use linesman_lab::transcript::{self, Said};
+use linesman_lab::{Daemon, documents};
+use linesman_tests::Host;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+#[test]
+fn the_way_of_the_default_route_is_seen_through_a_bridge() {
+    let host = Host::new("topology");
+    host.apply(&documents::br_ex(&host.node));
+    let output = host.linesman(&["topology", "-o", "json"]);
+    let topology: Value = serde_json::from_str(&output.stdout).expect("it is JSON");
+    let interfaces = topology["interfaces"].as_array().expect("there are interfaces");
+    let way = interfaces.iter().filter(|interface| interface["on-default-path"] == true);
+    let way: Vec<_> = way.map(|interface| interface["id"].as_str().unwrap_or_default()).collect();
+    assert_eq!(way, ["veth/eth0", "ovs-bridge/br-ex", "ovs-interface/br-ex"]);
+    transcripts(&host);
+    without_networkmanager(&host);
+}
+
+/// In a shell on the node.
+fn transcripts(host: &Host) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/br-ex");
+    transcript::assert_true(&folder, |command| {
+        let both = format!("{{ {command}; }} 2>&1");
+        let output = host.node.exec(["sh", "-c", &both]).expect("a shell can be run");
+        Said { code: output.code().unwrap_or(-1), output: output.stdout }
+    });
+}
+
+fn without_networkmanager(host: &Host) {
+    let pid = host.node.daemon_pid(Daemon::NetworkManager).expect("it can be looked for").expect("it runs");
+    let pid = Pid::from_raw(pid.cast_signed());
+    kill(pid, Signal::SIGSTOP).expect("it can be stopped");
+    let output = host.linesman(&["topology", "eth0"]);
+    kill(pid, Signal::SIGCONT).expect("it can go on");
+    assert!(output.success() && output.stdout.contains("● eth0"), "{}{}", output.stdout, output.stderr);
+    assert!(output.stderr.contains("NetworkManager does not answer"), "{}", output.stderr);
+}

@@ -1,0 +1,25 @@
+//! What can be written in a document.
+
+use linesman_core::check::fields::{INTERFACE, TOP, TYPES, sections};
+
+use super::NOTE;
+
+const INTRO: &str = "\
+A document is an [NMState](https://nmstate.io) state, in YAML or JSON. It may also be an NMPolicy (`capture` and
+`desired`) or a NodeNetworkConfigurationPolicy (`spec.desiredState`). `linesman check FILE` says what is wrong with one.";
+
+pub fn page() -> String {
+    let plain = |(key, meaning): &(&str, &str)| format!("| `{key}` | {meaning} |\n");
+    let typed = |(kind, meaning): &(&str, &str)| {
+        let keys: Vec<String> = sections(kind).iter().map(|key| format!("`{key}`")).collect();
+        format!("| `{kind}` | {meaning} | {} |\n", keys.join(", "))
+    };
+    format!(
+        "{NOTE}\n\n# Documents\n\n{INTRO}\n\n## At the top\n\n| key | what it is for |\n|---|---|\n{}\n\
+         ## Every interface\n\n| key | what it is for |\n|---|---|\n{}\n\
+         ## Types of interfaces\n\n| type | what it is | its own keys |\n|---|---|---|\n{}",
+        TOP.iter().map(plain).collect::<String>(),
+        INTERFACE.iter().map(plain).collect::<String>(),
+        TYPES.iter().map(typed).collect::<String>(),
+    )
+}
