@@ -7,6 +7,7 @@ mod coverage;
 mod examples;
 mod faults;
 mod foreign;
+mod import;
 mod on_node;
 mod ovsdb;
 mod persist;

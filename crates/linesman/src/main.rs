@@ -47,6 +47,9 @@ async fn run(cli: Cli) -> ExitCode {
         Verb::Rollback(args) => verbs::end::rollback(args, format, &settings).await.into(),
         Verb::Show(args) => verbs::show::run(args, format).await.into(),
         Verb::History(args) => verbs::history::run(args, format, &settings).into(),
+        Verb::Import(args) => verbs::import::run(args, format).await.into(),
+        Verb::Doctor => verbs::doctor::run(format, &settings).await.into(),
+        Verb::Gather(args) => verbs::gather::run(args, &settings).await.into(),
         Verb::Recover(args) => verbs::recover::run(args, &settings).await.into(),
         Verb::ApplyWorker => linesman_engine::worker::main().await,
     }

@@ -1,8 +1,11 @@
 //! One file per verb.
 
 pub mod apply;
+pub mod doctor;
 pub mod end;
+pub mod gather;
 pub mod history;
+pub mod import;
 pub mod plan;
 pub mod recover;
 pub mod show;
