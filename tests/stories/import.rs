@@ -31,8 +31,7 @@ fn a_host_is_imported_as_it_runs() {
     host.apply(BRIDGE);
     host.apply(LAYERS);
     let document = imports_to_nothing(&host, &[]);
-    for word in ["name: br1", "name: eth2.7", "destination: 198.51.100.0/24", "route-table: 200", "mtu: 1400"]
-    {
+    for word in ["name: br1", "name: mv0", "destination: 198.51.100.0/24", "route-table: 200", "mtu: 1400"] {
         assert!(document.contains(word), "{word} is missing in\n{document}");
     }
     for word in ["min-mtu", "gc-timer", "lifetime", "running:"] {
@@ -42,22 +41,23 @@ fn a_host_is_imported_as_it_runs() {
 }
 
 const LAYERS: &str = "interfaces:
-- name: eth2.7
-  type: vlan
-  state: up
-  mtu: 1400
-  vlan: {base-iface: eth2, id: 7}
-  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.7.0.2, prefix-length: 24}]}
-  ipv6: {enabled: false}
-- name: dm0
-  type: dummy
+- name: mv0
+  type: mac-vlan
   state: up
   mac-address: 02:00:00:00:00:33
-  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.33.0.1, prefix-length: 32}]}
+  mac-vlan: {base-iface: eth2, mode: bridge}
+  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.7.0.2, prefix-length: 24}]}
+  ipv6: {enabled: false}
+- name: vx0
+  type: vxlan
+  state: up
+  mtu: 1400
+  vxlan: {base-iface: eth2, id: 42, remote: 10.9.0.7, destination-port: 4789}
+  ipv4: {enabled: false}
   ipv6: {enabled: false}
 routes:
   config:
-  - {destination: 198.51.100.0/24, next-hop-address: 10.7.0.1, next-hop-interface: eth2.7, metric: 150}
+  - {destination: 198.51.100.0/24, next-hop-address: 10.7.0.1, next-hop-interface: mv0, metric: 150}
 route-rules:
   config:
   - {family: ipv4, ip-from: 10.7.0.0/24, priority: 1000, route-table: 200}

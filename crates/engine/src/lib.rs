@@ -1,8 +1,10 @@
 //! The transaction on one host: NetworkManager, nmstate, Open vSwitch, journal, probes.
 
 pub mod desired;
+pub mod doctor;
 mod error;
 mod failpoint;
+pub mod gather;
 pub mod journal;
 mod keyfile;
 pub mod lock;

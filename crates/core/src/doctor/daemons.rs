@@ -13,7 +13,9 @@ pub(super) fn root(signs: &Signs) -> Vec<Finding> {
 pub(super) fn dbus(signs: &Signs) -> Vec<Finding> {
     match &signs.dbus {
         Answer::Yes(_) => ok("d-bus", "the system bus answers"),
-        Answer::No(why) => vec![problem("d-bus", format!("no system bus: {why}"), "systemctl start dbus.socket")],
+        Answer::No(why) => {
+            vec![problem("d-bus", format!("no system bus: {why}"), "systemctl start dbus.socket")]
+        }
         Answer::NotAsked => Vec::new(),
     }
 }
@@ -50,16 +52,29 @@ fn uses_ovs(signs: &Signs) -> bool {
 
 pub(super) fn open_vswitch(signs: &Signs) -> Vec<Finding> {
     const CHECK: &str = "open vswitch";
-    const START: &str = "systemctl enable --now openvswitch-switch.service (openvswitch.service on Fedora and RHEL)";
+    const START: &str =
+        "systemctl enable --now openvswitch-switch.service (openvswitch.service on Fedora and RHEL)";
     let ovs = &signs.open_vswitch;
     match (uses_ovs(signs), ovs.database, ovs.switch) {
         (_, true, true) => ok(CHECK, "ovsdb-server answers, ovs-vswitchd lives"),
         (_, true, false) => {
-            vec![problem(CHECK, "ovsdb-server answers, but ovs-vswitchd is not running: bridges come up in the database only", START)]
+            vec![problem(
+                CHECK,
+                "ovsdb-server answers, but ovs-vswitchd is not running: bridges come up in the database only",
+                START,
+            )]
         }
-        (true, false, _) => vec![problem(CHECK, "there are profiles for Open vSwitch, but ovsdb-server does not answer", START)],
+        (true, false, _) => vec![problem(
+            CHECK,
+            "there are profiles for Open vSwitch, but ovsdb-server does not answer",
+            START,
+        )],
         (false, false, _) if ovs.installed => {
-            vec![warning(CHECK, "installed, but ovsdb-server does not answer; states with OVS bridges would be refused", START)]
+            vec![warning(
+                CHECK,
+                "installed, but ovsdb-server does not answer; states with OVS bridges would be refused",
+                START,
+            )]
         }
         (false, false, _) => ok(CHECK, "not used"),
     }
@@ -67,11 +82,16 @@ pub(super) fn open_vswitch(signs: &Signs) -> Vec<Finding> {
 
 pub(super) fn ovs_plugin(signs: &Signs) -> Vec<Finding> {
     const CHECK: &str = "ovs plugin";
-    const REMEDY: &str = "install network-manager-ovs (Fedora, RHEL: NetworkManager-ovs) and restart NetworkManager";
+    const REMEDY: &str =
+        "install network-manager-ovs (Fedora, RHEL: NetworkManager-ovs) and restart NetworkManager";
     let asked = matches!(signs.networkmanager, Answer::Yes(_));
     let mut found = Vec::new();
     if asked && !signs.ovs_plugin && uses_ovs(signs) {
-        found.push(problem(CHECK, "there are profiles for Open vSwitch, but NetworkManager has no plugin for it", REMEDY));
+        found.push(problem(
+            CHECK,
+            "there are profiles for Open vSwitch, but NetworkManager has no plugin for it",
+            REMEDY,
+        ));
     } else if asked && !signs.ovs_plugin && signs.open_vswitch.database {
         found.push(warning(CHECK, "Open vSwitch runs, but NetworkManager has no plugin for it; states with OVS bridges would be refused", REMEDY));
     }

@@ -12,7 +12,14 @@ pub(super) fn unmanaged(signs: &Signs) -> Vec<Finding> {
     }
     let of = |nic: &Nic| {
         let (why, remedy) = reason(nic);
-        warning(CHECK, format!("{} is not managed by NetworkManager{why}; states that name it would be refused", nic.name), remedy)
+        warning(
+            CHECK,
+            format!(
+                "{} is not managed by NetworkManager{why}; states that name it would be refused",
+                nic.name
+            ),
+            remedy,
+        )
     };
     let found = signs.nics.iter().filter(|nic| !nic.managed).map(of).collect();
     or_ok(found, CHECK, "none")
@@ -54,12 +61,26 @@ pub(super) fn in_conflict(signs: &Signs) -> Vec<Finding> {
             by_device.entry((interface, class(profile))).or_default().push(profile);
         }
     }
-    let found = by_device.into_iter().filter(|(_, profiles)| equal_at_the_top(profiles)).map(|((interface, _), profiles)| {
-        let names: Vec<String> = profiles.iter().map(|profile| format!("'{}'", profile.id)).collect();
-        let idle = profiles.iter().find(|profile| profile.active_on.is_none()).or(profiles.last());
-        let remedy = idle.map_or(String::new(), |profile| format!("nmcli connection modify uuid {} connection.autoconnect no, or delete it", profile.uuid));
-        warning(CHECK, format!("{} both start by themselves on {interface}: which one wins at boot is chance", names.join(" and ")), remedy)
-    });
+    let found = by_device.into_iter().filter(|(_, profiles)| equal_at_the_top(profiles)).map(
+        |((interface, _), profiles)| {
+            let names: Vec<String> = profiles.iter().map(|profile| format!("'{}'", profile.id)).collect();
+            let idle = profiles.iter().find(|profile| profile.active_on.is_none()).or(profiles.last());
+            let remedy = idle.map_or(String::new(), |profile| {
+                format!(
+                    "nmcli connection modify uuid {} connection.autoconnect no, or delete it",
+                    profile.uuid
+                )
+            });
+            warning(
+                CHECK,
+                format!(
+                    "{} both start by themselves on {interface}: which one wins at boot is chance",
+                    names.join(" and ")
+                ),
+                remedy,
+            )
+        },
+    );
     or_ok(found.collect(), CHECK, "none")
 }
 

@@ -23,7 +23,11 @@ impl Report {
             (0, 0) => "this host is ready".to_owned(),
             (0, warnings) => format!("this host is ready, with {}", many(warnings, "warning")),
             (problems, 0) => format!("this host is not ready: {}", many(problems, "problem")),
-            (problems, warnings) => format!("this host is not ready: {}, {}", many(problems, "problem"), many(warnings, "warning")),
+            (problems, warnings) => format!(
+                "this host is not ready: {}, {}",
+                many(problems, "problem"),
+                many(warnings, "warning")
+            ),
         };
         paint(self.verdict, &text, colour)
     }

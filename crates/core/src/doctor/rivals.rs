@@ -41,10 +41,15 @@ fn say(tool: Tool) -> (&'static str, &'static str) {
 
 /// Whether a netplan file hands interfaces to systemd-networkd, its default.
 pub fn netplan(file: &OpenFile) -> Option<Rival> {
-    let words = |key: &str| file.text.lines().any(|line| line.trim().trim_start_matches(['{', '"']).starts_with(key));
-    let devices = ["ethernets", "bonds", "bridges", "vlans", "vrfs", "wifis", "tunnels"].iter().any(|kind| file.text.contains(&format!("{kind}:")));
-    let handed_over = file.text.contains("renderer: NetworkManager") || file.text.contains("\"renderer\": \"NetworkManager\"");
-    (words("network") && devices && !handed_over).then(|| Rival { tool: Tool::Netplan, evidence: file.path.clone() })
+    let words =
+        |key: &str| file.text.lines().any(|line| line.trim().trim_start_matches(['{', '"']).starts_with(key));
+    let devices = ["ethernets", "bonds", "bridges", "vlans", "vrfs", "wifis", "tunnels"]
+        .iter()
+        .any(|kind| file.text.contains(&format!("{kind}:")));
+    let handed_over = file.text.contains("renderer: NetworkManager")
+        || file.text.contains("\"renderer\": \"NetworkManager\"");
+    (words("network") && devices && !handed_over)
+        .then(|| Rival { tool: Tool::Netplan, evidence: file.path.clone() })
 }
 
 /// Whether /etc/network/interfaces, or a file beside it, knows more than lo.
@@ -54,12 +59,14 @@ pub fn ifupdown(file: &OpenFile) -> Option<Rival> {
         (words.next() == Some("iface")).then(|| words.next()).flatten()
     });
     let others: Vec<&str> = names.filter(|name| *name != "lo").collect();
-    (!others.is_empty()).then(|| Rival { tool: Tool::Ifupdown, evidence: format!("{}: {}", file.path, others.join(", ")) })
+    (!others.is_empty())
+        .then(|| Rival { tool: Tool::Ifupdown, evidence: format!("{}: {}", file.path, others.join(", ")) })
 }
 
 /// Whether any of cloud-init's files switches its network part off.
 pub fn cloud_init_keeps_off(files: &[OpenFile]) -> bool {
-    let squeezed = |text: &str| text.split_whitespace().collect::<String>().replace(['{', '}', '"', '\''], "");
+    let squeezed =
+        |text: &str| text.split_whitespace().collect::<String>().replace(['{', '}', '"', '\''], "");
     files.iter().any(|file| squeezed(&file.text).contains("network:config:disabled"))
 }
 
@@ -81,7 +88,10 @@ mod tests {
 
     #[test]
     fn loopback_alone_is_no_rival() {
-        assert!(ifupdown(&file("source /etc/network/interfaces.d/*\nauto lo\niface lo inet loopback\n")).is_none());
+        assert!(
+            ifupdown(&file("source /etc/network/interfaces.d/*\nauto lo\niface lo inet loopback\n"))
+                .is_none()
+        );
         let rival = ifupdown(&file("iface lo inet loopback\n  iface eth0 inet dhcp\n")).unwrap();
         assert!(rival.evidence.contains("eth0"));
     }

@@ -17,6 +17,8 @@ pub struct Signs {
     pub profiles: Vec<ProfileFact>,
     /// Open ones, whoever made them.
     pub checkpoints: Vec<String>,
+    /// Another linesman is changing the host at this moment.
+    pub under_way: bool,
     pub unfinished: Vec<Unfinished>,
     pub state_dir: StateDir,
     /// None where systemd does not run.
