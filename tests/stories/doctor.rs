@@ -68,6 +68,12 @@ fn warnings_name_what_gets_in_the_way() {
     );
     assert!(finding(&output, "warning", "start by themselves on eth2").contains("'one' and 'two'"));
     assert!(finding(&output, "warning", "eth2 is not managed").contains("nmcli device set eth2 managed yes"));
+    assert!(finding(&output, "warning", "eth2 is not managed").contains("somebody switched it off"));
+    node.sh("nmcli connection modify fleeting connection.autoconnect yes && nmcli device set eth2 managed yes && rm /etc/netplan/a.yaml").expect("the remedies work");
+    let cured = doctor(&host).stdout;
+    for word in ["fleeting", "eth2 is not managed", "netplan gives"] {
+        assert!(!cured.contains(word), "{word} was not cured:\n{cured}");
+    }
 }
 
 #[test]

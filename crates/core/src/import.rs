@@ -32,6 +32,7 @@ pub enum Format {
 
 /// Translates `inputs`, all of one format; which one is told by their content unless it is given.
 pub fn import(format: Option<Format>, inputs: &[Input]) -> Result<Imported, Vec<Fault>> {
+    refuse_oversize(inputs)?;
     let format = match format {
         Some(format) => format,
         None => agreed(inputs)?,
@@ -40,6 +41,22 @@ pub fn import(format: Option<Format>, inputs: &[Input]) -> Result<Imported, Vec<
         Format::Keyfile => keyfile::import(inputs),
         Format::Netplan => netplan::import(inputs),
     }
+}
+
+/// No configuration of a host comes near; keeps an import short, whatever it is given.
+pub const MAX_BYTES: usize = 1024 * 1024;
+
+fn refuse_oversize(inputs: &[Input]) -> Result<(), Vec<Fault>> {
+    let mut total = 0usize;
+    for (file, input) in inputs.iter().enumerate() {
+        total = total.saturating_add(input.text.len());
+        if total > MAX_BYTES {
+            let message = format!("all files together have more than {MAX_BYTES} bytes (1 MiB)");
+            let diagnostic = Diagnostic::new(codes::TOO_LARGE, message).hint("import fewer files at once");
+            return Err(vec![Fault { file, diagnostic }]);
+        }
+    }
+    Ok(())
 }
 
 fn agreed(inputs: &[Input]) -> Result<Format, Vec<Fault>> {

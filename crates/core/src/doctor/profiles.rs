@@ -12,14 +12,7 @@ pub(super) fn unmanaged(signs: &Signs) -> Vec<Finding> {
     }
     let of = |nic: &Nic| {
         let (why, remedy) = reason(nic);
-        warning(
-            CHECK,
-            format!(
-                "{} is not managed by NetworkManager{why}; states that name it would be refused",
-                nic.name
-            ),
-            remedy,
-        )
+        warning(CHECK, format!("{} is not managed by NetworkManager{why}", nic.name), remedy)
     };
     let found = signs.nics.iter().filter(|nic| !nic.managed).map(of).collect();
     or_ok(found, CHECK, "none")

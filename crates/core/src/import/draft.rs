@@ -1,5 +1,6 @@
 //! A state document that is being written.
 
+use std::collections::HashSet;
 use std::net::IpAddr;
 
 use serde_json::{Map, Value, json};
@@ -43,13 +44,8 @@ impl Draft {
 }
 
 fn unique(list: Vec<Value>) -> Vec<Value> {
-    let mut kept: Vec<Value> = Vec::new();
-    for value in list {
-        if !kept.contains(&value) {
-            kept.push(value);
-        }
-    }
-    kept
+    let mut seen = HashSet::new();
+    list.into_iter().filter(|value| seen.insert(value.to_string())).collect()
 }
 
 /// The start of every interface.

@@ -1,5 +1,7 @@
 //! One profile, read.
 
+use std::collections::HashMap;
+
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::import::Input;
@@ -91,6 +93,8 @@ fn plain_kind(kind: &str) -> &str {
 
 fn sections(file: usize, input: &Input, log: &mut Log<'_>) -> Option<Vec<Fields>> {
     let mut sections: Vec<Fields> = Vec::new();
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    let mut seen: HashMap<(&str, &str), usize> = HashMap::new();
     let mut wrong = false;
     for (number, (line, text)) in lines(&input.text).zip(input.text.lines()).enumerate() {
         let place = Place { file, span: span(number + 1, text) };
@@ -101,30 +105,32 @@ fn sections(file: usize, input: &Input, log: &mut Log<'_>) -> Option<Vec<Fields>
                 log.broken(file, bad_line(place));
             }
             Line::Section(name) => {
-                let path = plain_kind(name).to_owned();
-                if !sections.iter().any(|section| section.path == path) {
-                    sections.push(Fields { path, entries: Vec::new() });
-                }
+                known.entry(plain_kind(name)).or_insert_with(|| {
+                    sections.push(Fields { path: plain_kind(name).to_owned(), entries: Vec::new() });
+                    sections.len() - 1
+                });
             }
             Line::Entry { section, key, value } => {
                 let section = plain_kind(section);
-                let Some(fields) = sections.iter_mut().find(|fields| fields.path == section) else {
-                    continue;
-                };
-                overridden(fields, key, number + 1, log);
+                let Some(fields) = known.get(section).and_then(|at| sections.get_mut(*at)) else { continue };
                 let content = Content::Text(unescaped(value));
-                fields.entries.push(Field { key: key.to_owned(), place, content });
+                let field = Field { key: key.to_owned(), place, content };
+                match seen.get(&(section, key)).and_then(|at| fields.entries.get_mut(*at)) {
+                    // As in NetworkManager, the last of two equal keys counts.
+                    Some(former) => {
+                        let why = format!("given again on line {}, which counts", number + 1);
+                        log.note(former.place, format!("{section}.{key}"), why);
+                        *former = field;
+                    }
+                    None => {
+                        seen.insert((section, key), fields.entries.len());
+                        fields.entries.push(field);
+                    }
+                }
             }
         }
     }
     (!wrong).then_some(sections)
-}
-
-/// As in NetworkManager, the last of two equal keys counts.
-fn overridden(fields: &mut Fields, key: &str, line: usize, log: &mut Log<'_>) {
-    if let Some(former) = fields.take(key) {
-        log.note(former.place, fields.named(key), format!("given again on line {line}, which counts"));
-    }
 }
 
 fn unescaped(value: &str) -> String {

@@ -1,12 +1,13 @@
 //! Static routes and routing rules of a profile.
 
+use std::collections::HashMap;
 use std::net::IpAddr;
 
 use serde_json::Value;
 
 use super::ip::numbered;
 use crate::import::draft::{Section, destination, put};
-use crate::import::fields::{At, Content, Fields, Place};
+use crate::import::fields::{At, Content, Field, Fields, Place};
 use crate::import::report::Log;
 
 /// What routes of a profile take over from it.
@@ -53,17 +54,20 @@ fn finish(mut route: Section, metric: Option<i64>, defaults: &Defaults) -> Optio
 
 /// `route1=198.51.100.0/24,192.0.2.1,100` with `route1_options=table=200`.
 pub(super) fn routes(section: &mut Fields, defaults: &Defaults, log: &mut Log<'_>) -> Vec<Value> {
+    let fields = section.take_all(|key| key.ends_with("_options"));
+    let mut options: HashMap<String, Field> =
+        fields.into_iter().map(|field| (field.key.clone(), field)).collect();
     let mut found = Vec::new();
     for field in section.take_all(|key| numbered(key, &["route", "routes"])) {
-        let options = section.text(&format!("{}_options", field.key), log);
+        let options = options.remove(&format!("{}_options", field.key));
         let Content::Text(text) = &field.content else { continue };
         let Some((mut route, metric)) = route(text, field.place, defaults, log) else { continue };
-        if let Some(options) = options {
-            let named = section.named(&format!("{}_options", field.key));
-            route_options(&options, &named, &mut route, log);
+        if let Some(Field { key, place, content: Content::Text(value) }) = options {
+            route_options(&At { value, place }, &section.named(&key), &mut route, log);
         }
         found.extend(finish(route, metric, defaults));
     }
+    section.entries.extend(options.into_values());
     found
 }
 

@@ -1,5 +1,7 @@
 //! Bonds and their parameters.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::Work;
@@ -107,7 +109,7 @@ pub(super) fn seconds(at: &At<String>, log: &mut Log<'_>) -> Option<u64> {
 }
 
 /// A mapping from ports to numbers.
-pub(super) fn per_port(parameters: &mut Fields, key: &str, log: &mut Log<'_>) -> Vec<(String, u32)> {
+pub(super) fn per_port(parameters: &mut Fields, key: &str, log: &mut Log<'_>) -> BTreeMap<String, u32> {
     let fields = parameters.map(key, log).unwrap_or_default();
     let number = |field: crate::import::fields::Field, log: &mut Log<'_>| match &field.content {
         Content::Text(text) if text.parse::<u32>().is_ok() => {

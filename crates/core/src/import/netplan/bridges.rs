@@ -17,13 +17,11 @@ impl Work<'_> {
         let (priorities, costs) =
             (per_port(&mut parameters, "port-priority", log), per_port(&mut parameters, "path-cost", log));
         parameters.leave("a state document has no such setting", log);
-        let of = |list: &[(String, u32)], id: &str| {
-            list.iter().find(|(port, _)| port == id).map(|(_, number)| *number)
-        };
+
         let port = |id: &String| {
             let mut port = Section::from_iter([("name".to_owned(), Value::from(self.named(id)))]);
-            put(&mut port, "stp-path-cost", of(&costs, id));
-            put(&mut port, "stp-priority", of(&priorities, id));
+            put(&mut port, "stp-path-cost", costs.get(id).copied());
+            put(&mut port, "stp-priority", priorities.get(id).copied());
             Value::Object(port)
         };
         let ports: Vec<Value> = ports.iter().map(port).collect();

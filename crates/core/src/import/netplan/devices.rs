@@ -87,7 +87,8 @@ impl Work<'_> {
         vrf.insert("port".into(), ports.clone().into());
         put(&mut vrf, "route-table-id", table);
         put_section(interface, "vrf", vrf);
-        self.routes(fields, &Way::Ports(&ports), table);
+        let ports = Way::Ports(self.ports_of(&ports));
+        self.routes(fields, &ports, table);
     }
 }
 

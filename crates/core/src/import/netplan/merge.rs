@@ -1,5 +1,7 @@
 //! Several files as netplan takes them: mappings are merged, lists grow, later plain values win.
 
+use std::collections::HashMap;
+
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::document::{self, Node, Range};
@@ -99,17 +101,21 @@ fn place(file: usize, range: Range) -> Place {
 }
 
 fn merge(into: &mut Fields, from: Fields) {
+    let mut known: HashMap<String, usize> =
+        into.entries.iter().enumerate().map(|(at, field)| (field.key.clone(), at)).collect();
     for field in from.entries {
-        match into.entries.iter_mut().find(|known| known.key == field.key) {
-            None => into.entries.push(field),
-            Some(known) => match (&mut known.content, field.content) {
-                (Content::Map(into), Content::Map(from)) => merge(into, from),
-                (Content::List(into), Content::List(from)) => into.extend(from),
-                (into, from) => {
-                    *into = from;
-                    known.place = field.place;
-                }
-            },
+        let Some(former) = known.get(&field.key).and_then(|at| into.entries.get_mut(*at)) else {
+            known.insert(field.key.clone(), into.entries.len());
+            into.entries.push(field);
+            continue;
+        };
+        match (&mut former.content, field.content) {
+            (Content::Map(into), Content::Map(from)) => merge(into, from),
+            (Content::List(into), Content::List(from)) => into.extend(from),
+            (into, from) => {
+                *into = from;
+                former.place = field.place;
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Gateways, routes and routing policy.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use serde_json::{Value, json};
@@ -7,41 +8,59 @@ use serde_json::{Value, json};
 use super::Work;
 use crate::import::draft::{Section, destination, put};
 use crate::import::fields::{Fields, Place};
+use crate::state::{address, contains, network};
 
 /// Where a route leaves the host: its device, or one of a VRF's ports.
 pub(super) enum Way<'a> {
     Own(&'a str),
-    Ports(&'a [String]),
+    Ports(Vec<Port>),
+}
+
+/// A VRF's port and the networks it is in.
+pub(super) struct Port {
+    name: String,
+    networks: Vec<(IpAddr, u32)>,
+}
+
+impl Way<'_> {
+    /// Of a VRF's ports the one in whose network the next hop is; else the first.
+    fn out(&self, hop: Option<IpAddr>) -> &str {
+        let ports = match self {
+            Way::Own(name) => return name,
+            Way::Ports(ports) => ports,
+        };
+        let reaches =
+            |port: &&Port| hop.is_some_and(|hop| port.networks.iter().any(|network| contains(*network, hop)));
+        ports.iter().find(reaches).or(ports.first()).map_or("", |port| &port.name)
+    }
 }
 
 impl Work<'_> {
-    /// Of a VRF's ports the one in whose network the next hop is; else the first.
-    fn way_out(&self, way: &Way<'_>, hop: Option<IpAddr>) -> String {
-        let ports = match way {
-            Way::Own(name) => return (*name).to_owned(),
-            Way::Ports(ports) => ports,
-        };
-        let reaches = |interface: &&Section, hop: IpAddr| {
-            let lists = ["ipv4", "ipv6"]
-                .iter()
-                .filter_map(|family| interface.get(*family)?.get("address")?.as_array());
-            let mut networks = lists.flatten().filter_map(crate::state::address);
-            networks.any(|(ip, prefix)| {
-                crate::state::network(&format!("{ip}/{prefix}"))
-                    .is_some_and(|network| crate::state::contains(network, hop))
-            })
-        };
-        let named = |interface: &&Section| {
+    pub(super) fn ports_of(&self, names: &[String]) -> Vec<Port> {
+        let wanted: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        let named = |interface: &Section| {
             interface
                 .get("name")
                 .and_then(Value::as_str)
-                .is_some_and(|name| ports.iter().any(|port| port == name))
+                .filter(|name| wanted.contains(name))
+                .map(str::to_owned)
         };
-        let near = hop.and_then(|hop| {
-            self.draft.interfaces.iter().filter(named).find(|interface| reaches(interface, hop))
-        });
-        let near = near.and_then(|interface| interface.get("name")?.as_str()).map(str::to_owned);
-        near.or_else(|| ports.first().cloned()).unwrap_or_default()
+        let networks = |interface: &Section| {
+            let lists = ["ipv4", "ipv6"]
+                .iter()
+                .filter_map(|family| interface.get(*family)?.get("address")?.as_array());
+            lists
+                .flatten()
+                .filter_map(address)
+                .filter_map(|(ip, prefix)| network(&format!("{ip}/{prefix}")))
+                .collect()
+        };
+        let declared =
+            self.draft.interfaces.iter().filter_map(|interface| {
+                Some(Port { name: named(interface)?, networks: networks(interface) })
+            });
+        let first = names.first().map(|name| Port { name: name.clone(), networks: Vec::new() });
+        declared.chain(first).collect()
     }
 
     /// `table` is that of the VRF the routes belong to.
@@ -50,7 +69,7 @@ impl Work<'_> {
             let Some(gateway) = fields.text(key, &mut self.log) else { continue };
             match gateway.value.parse::<IpAddr>().ok().filter(|ip| ip.is_ipv4() == (key == "gateway4")) {
                 Some(ip) => self.draft.routes.push(json!({
-                    "destination": everywhere, "next-hop-address": ip.to_string(), "next-hop-interface": self.way_out(way, Some(ip)) })),
+                    "destination": everywhere, "next-hop-address": ip.to_string(), "next-hop-interface": way.out(Some(ip)) })),
                 None => self.log.fault(gateway.place, format!("'{}' is not a gateway of this family", gateway.value), "write an IP address"),
             }
         }
@@ -79,7 +98,7 @@ impl Work<'_> {
     ) -> Option<Value> {
         let via = fields.text("via", &mut self.log);
         let hop = via.as_ref().and_then(|at| at.value.parse::<IpAddr>().ok());
-        let out = self.way_out(way, hop);
+        let out = way.out(hop).to_owned();
         let log = &mut self.log;
         if let (Some(at), None) = (&via, hop) {
             log.fault(at.place, format!("'{}' is not a next hop", at.value), "write an IP address");
