@@ -119,10 +119,9 @@ fn entries(change: &Change, section: &str, sides: &[&str], host: &mut Value) {
     }
 }
 
-/// What the kernel does by itself: a port has one controller and no addresses, and a route needs its interface.
+/// What the kernel does by itself: a port has one controller and no addresses, and a route goes with its interface's addresses.
 fn settle(host: &mut Value) {
     let interfaces = host["interfaces"].as_array().cloned().unwrap_or_default();
-    let names: Vec<&str> = interfaces.iter().filter_map(|entry| entry["name"].as_str()).collect();
     let controller = |port: &str| {
         interfaces.iter().rev().find(|entry| {
             entry["bridge"]["port"]
@@ -141,8 +140,12 @@ fn settle(host: &mut Value) {
             None => drop(entry.as_object_mut().and_then(|fields| fields.remove("controller"))),
         }
     }
+    let usable = |entry: &&Value| entry["ipv4"]["enabled"] == true;
+    let now = host["interfaces"].as_array().cloned().unwrap_or_default();
+    let ways: Vec<&str> = now.iter().filter(usable).filter_map(|entry| entry["name"].as_str()).collect();
     for side in ["config", "running"] {
-        list(&mut host["routes"], side)
-            .retain(|route| route["next-hop-interface"].as_str().is_none_or(|name| names.contains(&name)));
+        let leads =
+            |route: &Value| route["next-hop-interface"].as_str().is_none_or(|name| ways.contains(&name));
+        list(&mut host["routes"], side).retain(leads);
     }
 }
