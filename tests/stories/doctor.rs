@@ -11,7 +11,8 @@ fn doctor(host: &Host) -> Output {
 fn finding(output: &Output, level: &str, words: &str) -> String {
     let lines: Vec<&str> = output.stdout.lines().collect();
     let at = lines.iter().position(|line| line.trim_start().starts_with(level) && line.contains(words));
-    let at = at.unwrap_or_else(|| panic!("no {level} says '{words}':\n{}\n{}", output.stdout, output.stderr));
+    assert!(at.is_some(), "no {level} says '{words}':\n{}\n{}", output.stdout, output.stderr);
+    let at = at.unwrap_or(0);
     lines[at..lines.len().min(at + 2)].join("\n")
 }
 
@@ -33,7 +34,8 @@ fn a_clean_node_is_ready() {
 fn warnings_name_what_gets_in_the_way() {
     let host = Host::new("doctor-warnings");
     let node = &host.node;
-    node.sh("mkdir -p /etc/netplan /etc/network && echo 'network: {version: 2, ethernets: {eth1: {dhcp4: true}}}' > /etc/netplan/a.yaml && echo 'iface eth1 inet dhcp' >> /etc/network/interfaces").expect("files can be written");
+    node.sh("mkdir -p /etc/netplan /etc/network && echo 'network: {version: 2, ethernets: {eth1: {dhcp4: true}}}' > /etc/netplan/a.yaml && \
+             echo 'iface eth1 inet dhcp' >> /etc/network/interfaces").expect("files can be written");
     node.nmcli(&[
         "connection",
         "add",
@@ -69,7 +71,9 @@ fn warnings_name_what_gets_in_the_way() {
     assert!(finding(&output, "warning", "start by themselves on eth2").contains("'one' and 'two'"));
     assert!(finding(&output, "warning", "eth2 is not managed").contains("nmcli device set eth2 managed yes"));
     assert!(finding(&output, "warning", "eth2 is not managed").contains("somebody switched it off"));
-    node.sh("nmcli connection modify fleeting connection.autoconnect yes && nmcli device set eth2 managed yes && rm /etc/netplan/a.yaml").expect("the remedies work");
+    node.sh("nmcli connection modify fleeting connection.autoconnect yes && \
+             nmcli device set eth2 managed yes && rm /etc/netplan/a.yaml")
+        .expect("the remedies work");
     let cured = doctor(&host).stdout;
     for word in ["fleeting", "eth2 is not managed", "netplan gives"] {
         assert!(!cured.contains(word), "{word} was not cured:\n{cured}");

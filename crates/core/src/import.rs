@@ -85,7 +85,10 @@ pub fn recognise(text: &str) -> Option<Format> {
 fn unrecognised() -> Diagnostic {
     Diagnostic::new(codes::NOT_IMPORTABLE, "this is neither a NetworkManager profile nor a netplan file")
         .spanning(Some(Span { line: 1, column: 1, len: 1 }))
-        .hint("a profile starts with '[connection]', a netplan file with 'network:'; --from says which one it should be")
+        .hint(
+            "a profile starts with '[connection]', a netplan file with 'network:'; --from says which \
+            one it should be",
+        )
 }
 
 fn mixed() -> Diagnostic {

@@ -7,9 +7,9 @@ use std::time::Duration;
 use linesman_core::doctor::examine;
 use linesman_core::secrets::{mask_profile, mask_text, mask_value};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::nm::{Device, Nm};
+use crate::nm::Nm;
 use crate::transaction::Settings;
 use crate::{doctor, netlink::Netlink, observe, ovs};
 
@@ -117,16 +117,9 @@ async fn networkmanager() -> Vec<Part> {
         Ok(nm) => nm,
         Err(e) => return vec![part("networkmanager/version", Err(e.to_string()))],
     };
-    let device = |d: &Device| json!({ "interface": d.interface, "type": d.kind, "managed": d.managed, "state": d.state, "reason": d.reason, "active": d.active });
     let view = nm.view().await.map_err(|e| e.to_string());
-    let devices = view
-        .as_ref()
-        .map_err(Clone::clone)
-        .and_then(|view| masked(&view.devices.iter().map(device).collect::<Vec<_>>()));
-    let active = view.as_ref().map_err(Clone::clone).and_then(|view| {
-        let of = |a: &crate::nm::Active| json!({ "id": a.id, "uuid": a.uuid, "type": a.kind, "devices": a.devices, "up": a.up, "external": a.external });
-        masked(&view.active.iter().map(of).collect::<Vec<_>>())
-    });
+    let devices = view.as_ref().map_err(Clone::clone).and_then(|view| masked(&view.devices));
+    let active = view.as_ref().map_err(Clone::clone).and_then(|view| masked(&view.active));
     let checkpoints = nm.checkpoints().await.map_err(|e| e.to_string()).and_then(|all| masked(&all));
     vec![
         part("networkmanager/version", nm.version().await.map_err(|e| e.to_string())),

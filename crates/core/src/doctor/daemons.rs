@@ -37,7 +37,8 @@ pub(super) fn networkmanager(signs: &Signs) -> Vec<Finding> {
     }
     if !at_least(version, DNS_IN_CHECKPOINT) {
         let message = format!(
-            "version {version} works, but its checkpoints leave DNS out: while linesman is dead, DNS servers stay changed until it recovers"
+            "version {version} works, but its checkpoints leave DNS out: while linesman is dead, DNS \
+                servers stay changed until it recovers"
         );
         return vec![warning(CHECK, message, "update NetworkManager to 1.48 or newer")];
     }
@@ -92,7 +93,12 @@ pub(super) fn ovs_plugin(signs: &Signs) -> Vec<Finding> {
             REMEDY,
         ));
     } else if asked && !signs.ovs_plugin && signs.open_vswitch.database {
-        found.push(warning(CHECK, "Open vSwitch runs, but NetworkManager has no plugin for it; states with OVS bridges would be refused", REMEDY));
+        found.push(warning(
+            CHECK,
+            "Open vSwitch runs, but NetworkManager has no plugin for it; states \
+            with OVS bridges would be refused",
+            REMEDY,
+        ));
     }
     if !asked {
         return Vec::new();

@@ -18,18 +18,30 @@ pub(super) fn unmanaged(signs: &Signs) -> Vec<Finding> {
     or_ok(found, CHECK, "none")
 }
 
-/// Since 1.50 NetworkManager says who told it to keep off.
+/// Newer versions of NetworkManager say who told them to keep off.
 fn reason(nic: &Nic) -> (&'static str, String) {
     let manage = format!("nmcli device set {} managed yes", nic.name);
     match nic.reason {
         73 => (" while the host sleeps", "wake the host up".to_owned()),
         74 => (
             ": its configuration says so (unmanaged-devices, or managed=0)",
-            "look for unmanaged-devices and managed in /etc/NetworkManager/conf.d and /usr/lib/NetworkManager/conf.d".to_owned(),
+            "look for unmanaged-devices and managed in /etc/NetworkManager/conf.d and \
+                /usr/lib/NetworkManager/conf.d"
+                .to_owned(),
         ),
         75 => (": somebody switched it off (nmcli device set)", manage),
-        76 => (": a settings plugin says so (ifcfg-rh, ifupdown)", "look at /etc/network/interfaces, and at managed= in the section [ifupdown] of NetworkManager.conf".to_owned()),
-        77 => (": a udev rule says so (NM_UNMANAGED)", "look for NM_UNMANAGED in /etc/udev/rules.d and /usr/lib/udev/rules.d".to_owned()),
+        76 => (
+            ": a settings plugin says so (ifcfg-rh, ifupdown)",
+            "look at /etc/network/interfaces, and \
+            at managed= in the section [ifupdown] of NetworkManager.conf"
+                .to_owned(),
+        ),
+        77 => (
+            ": a udev rule says so (NM_UNMANAGED)",
+            "look for NM_UNMANAGED in /etc/udev/rules.d and \
+            /usr/lib/udev/rules.d"
+                .to_owned(),
+        ),
         78 => (": networking is switched off", "nmcli networking on".to_owned()),
         _ => ("", manage),
     }
@@ -40,8 +52,20 @@ pub(super) fn in_memory(signs: &Signs) -> Vec<Finding> {
     let fleeting = signs.profiles.iter().filter(|profile| !profile.on_disk && profile.kind != "loopback");
     let found = fleeting.filter_map(|profile| {
         let interface = profile.active_on.as_ref()?;
-        let message = format!("profile '{}' of {interface} is in memory only: a reboot would lose it", profile.id);
-        Some(warning(CHECK, message, format!("nmcli connection modify uuid {} connection.autoconnect yes (which saves it), or apply a document that names {interface}", profile.uuid)))
+        let message = format!(
+            "profile '{}' of {interface} is in memory only: a reboot would lose \
+            it",
+            profile.id
+        );
+        Some(warning(
+            CHECK,
+            message,
+            format!(
+                "nmcli connection modify uuid {} connection.autoconnect yes \
+            (which saves it), or apply a document that names {interface}",
+                profile.uuid
+            ),
+        ))
     });
     or_ok(found.collect(), CHECK, "none that is in use")
 }

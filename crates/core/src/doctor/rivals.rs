@@ -15,7 +15,8 @@ fn say(tool: Tool) -> (&'static str, &'static str) {
     match tool {
         Tool::Netplan => (
             "netplan gives interfaces to systemd-networkd",
-            "`linesman import --from netplan /etc/netplan` makes a document of them; then write 'renderer: NetworkManager', or remove the files",
+            "`linesman import --from netplan /etc/netplan` makes a document of them; then write \
+                'renderer: NetworkManager', or remove the files",
         ),
         Tool::Ifupdown => (
             "ifupdown configures interfaces",
@@ -23,7 +24,8 @@ fn say(tool: Tool) -> (&'static str, &'static str) {
         ),
         Tool::Networkd => (
             "systemd-networkd runs and has interfaces of its own",
-            "systemctl disable --now systemd-networkd.service systemd-networkd.socket, or remove its .network files",
+            "systemctl disable --now systemd-networkd.service systemd-networkd.socket, or remove its \
+                .network files",
         ),
         Tool::CloudInit => (
             "cloud-init writes the network configuration at boot",

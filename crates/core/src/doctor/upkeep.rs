@@ -18,7 +18,10 @@ pub(super) fn checkpoints(signs: &Signs) -> Vec<Finding> {
         |checkpoint: &str| signs.unfinished.iter().any(|change| change.waits.as_deref() == Some(checkpoint));
     let foreign = signs.checkpoints.iter().filter(|checkpoint| !ours(checkpoint));
     let found = foreign.map(|checkpoint| {
-        let message = format!("checkpoint {checkpoint} is open and no change of linesman's waits for it: changes are refused until it ends");
+        let message = format!(
+            "checkpoint {checkpoint} is open and no change of linesman's waits for it: \
+            changes are refused until it ends"
+        );
         problem(CHECK, message, format!("let its owner end it, or `linesman rollback {checkpoint}`"))
     });
     or_ok(found.collect(), CHECK, "none is left open")

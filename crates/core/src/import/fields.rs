@@ -57,6 +57,14 @@ impl Fields {
         self.entries.iter().any(|field| field.key == key)
     }
 
+    /// A plain value that stays where it is.
+    pub fn peek(&self, key: &str) -> Option<&str> {
+        match &self.entries.iter().find(|field| field.key == key)?.content {
+            Content::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
     pub fn take(&mut self, key: &str) -> Option<Field> {
         let at = self.entries.iter().position(|field| field.key == key)?;
         Some(self.entries.remove(at))

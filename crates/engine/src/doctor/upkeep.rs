@@ -38,7 +38,7 @@ pub(super) fn state_dir(dir: &Path) -> StateDir {
     let unwritable = fs::write(&trial, [0; 4096]).err().map(|e| e.to_string());
     fs::remove_file(&trial).ok();
     let free = nix::sys::statvfs::statvfs(&existing);
-    let free_bytes = free.map_or(0, |free| free.blocks_free() as u64 * free.fragment_size() as u64);
+    let free_bytes = free.map_or(0, |free| free.blocks_free().saturating_mul(free.fragment_size()));
     StateDir { path: dir.display().to_string(), unwritable, free_bytes }
 }
 

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
 use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 
 use crate::{Error, Result};
@@ -15,7 +16,7 @@ pub struct NmView {
     pub profiles: Vec<SavedProfile>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Device {
     pub path: String,
     pub interface: String,
@@ -50,7 +51,7 @@ impl Device {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Active {
     pub path: String,
     pub uuid: String,

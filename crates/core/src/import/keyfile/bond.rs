@@ -6,7 +6,7 @@ use crate::import::fields::{Content, Field};
 use crate::import::report::Log;
 
 /// The options that a state document has a word for.
-pub(in crate::import) const OPTIONS: &[&str] = &[
+const OPTIONS: &[&str] = &[
     "ad_actor_sys_prio",
     "ad_actor_system",
     "ad_select",
@@ -51,7 +51,7 @@ pub(super) fn own(profile: &mut Profile, interface: &mut Section, log: &mut Log<
 }
 
 /// These are switches, whatever the driver writes.
-pub(in crate::import) fn option(key: &str, value: &str) -> serde_json::Value {
+fn option(key: &str, value: &str) -> serde_json::Value {
     let switch = matches!(key, "tlb_dynamic_lb" | "use_carrier" | "balance-slb" | "lacp_active");
     match (switch, value.trim()) {
         (true, "1" | "on") => true.into(),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::profile::Profile;
 use crate::import::draft::{Section, mac, plain, put, put_section};
-use crate::import::fields::{At, Content};
+use crate::import::fields::At;
 use crate::import::report::Log;
 
 /// NetworkManager's word, and NMState's.
@@ -63,8 +63,7 @@ pub(super) fn port(profile: &mut Profile, log: &mut Log<'_>) -> Section {
     put(&mut port, "stp-hairpin-mode", section.flag("hairpin-mode", log));
     put(&mut port, "stp-path-cost", section.number::<u32>("path-cost", log));
     put(&mut port, "stp-priority", section.number::<u16>("priority", log));
-    let vlans = section.entries.iter().find(|field| field.key == "vlans");
-    if vlans.is_some_and(|field| matches!(&field.content, Content::Text(text) if !text.is_empty()))
+    if section.peek("vlans").is_some_and(|vlans| !vlans.is_empty())
         && let Some(vlans) = section.text("vlans", log)
     {
         put(&mut port, "vlan", filter(&vlans, log));

@@ -154,13 +154,7 @@ fn automatic(section: &mut Fields, ip: &mut Section, defaults: &Defaults, log: &
     if defaults.ipv6 {
         put(ip, "dhcp-duid", section.text("dhcp-duid", log).map(|at| at.value));
         put(ip, "token", section.text("token", log).map(|at| at.value));
-        let mode =
-            section.entries.iter().find(|field| field.key == "addr-gen-mode").and_then(|field| match &field
-                .content
-            {
-                Content::Text(text) => generation(text),
-                _ => None,
-            });
+        let mode = section.peek("addr-gen-mode").and_then(generation);
         if mode.is_some() {
             section.take("addr-gen-mode");
             put(ip, "addr-gen-mode", mode);

@@ -52,25 +52,17 @@ pub(super) fn base(profile: &mut Profile, interface: &mut Section, log: &mut Log
         interface.insert("description".into(), text.value.into());
     }
     let section = profile.section("ethernet");
-    let address = section.entries.iter().find(|field| field.key == "cloned-mac-address");
-    if let Some(address) = address.and_then(|field| match &field.content {
-        Content::Text(text) => mac(text),
-        _ => None,
-    }) {
+    if let Some(address) = section.peek("cloned-mac-address").and_then(mac) {
         section.take("cloned-mac-address");
         interface.insert("mac-address".into(), address.into());
     }
-    let mtu = section.entries.iter().position(|field| {
-        field.key == "mtu" && matches!(&field.content, Content::Text(text) if text != "auto" && text != "0")
-    });
-    if mtu.is_some() {
+    if !matches!(section.peek("mtu"), None | Some("auto" | "0")) {
         put(interface, "mtu", section.number::<u64>("mtu", log));
     }
     put(interface, "accept-all-mac-addresses", section.flag("accept-all-mac-addresses", log));
-    let lldp = profile.section("connection");
-    let switched = |field: &crate::import::fields::Field| matches!(&field.content, Content::Text(text) if text == "1" || text == "enable-rx");
-    if lldp.entries.iter().any(|field| field.key == "lldp" && switched(field)) {
-        lldp.take("lldp");
+    let connection = profile.section("connection");
+    if matches!(connection.peek("lldp"), Some("1" | "enable-rx")) {
+        connection.take("lldp");
         interface.insert("lldp".into(), json!({ "enabled": true }));
     }
     ethtool(profile, interface);
@@ -128,9 +120,7 @@ pub(super) fn own(profile: &mut Profile, interface: &mut Section, names: &Names,
 fn ethernet(profile: &mut Profile, interface: &mut Section, log: &mut Log<'_>) {
     let section = profile.section("ethernet");
     let mut ethernet = Section::new();
-    let on = section.entries.iter().any(|field| {
-        field.key == "auto-negotiate" && matches!(&field.content, Content::Text(text) if text == "true")
-    });
+    let on = section.peek("auto-negotiate") == Some("true");
     if on {
         put(&mut ethernet, "auto-negotiation", section.flag("auto-negotiate", log));
     }

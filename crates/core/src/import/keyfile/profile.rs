@@ -67,10 +67,7 @@ impl Profile {
     /// The routing table that a VRF has.
     pub fn table(&self) -> Option<u32> {
         let vrf = self.sections.iter().find(|section| section.path == "vrf")?;
-        match &vrf.entries.iter().find(|field| field.key == "table")?.content {
-            Content::Text(text) => text.parse().ok(),
-            _ => None,
-        }
+        vrf.peek("table")?.parse().ok()
     }
 
     pub fn names(&self) -> Vec<String> {

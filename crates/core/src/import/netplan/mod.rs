@@ -172,7 +172,8 @@ impl Work<'_> {
             ("linux-bridge", true) => Some("ovs-bridge"),
             ("bond", true) => {
                 let place = fields.take("openvswitch").map(|field| field.place)?;
-                let why = "a bond of Open vSwitch is not imported; write it into the bridge's list of ports by hand";
+                let why = "a bond of Open vSwitch is not imported; write it into the bridge's list of \
+                    ports by hand";
                 self.log.note(place, fields.path.clone(), why);
                 None
             }

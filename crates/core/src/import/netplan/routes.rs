@@ -67,11 +67,17 @@ impl Work<'_> {
     pub(super) fn routes(&mut self, fields: &mut Fields, way: &Way<'_>, table: Option<u32>) {
         for (key, everywhere) in [("gateway4", "0.0.0.0/0"), ("gateway6", "::/0")] {
             let Some(gateway) = fields.text(key, &mut self.log) else { continue };
-            match gateway.value.parse::<IpAddr>().ok().filter(|ip| ip.is_ipv4() == (key == "gateway4")) {
-                Some(ip) => self.draft.routes.push(json!({
-                    "destination": everywhere, "next-hop-address": ip.to_string(), "next-hop-interface": way.out(Some(ip)) })),
-                None => self.log.fault(gateway.place, format!("'{}' is not a gateway of this family", gateway.value), "write an IP address"),
-            }
+            let Some(ip) =
+                gateway.value.parse::<IpAddr>().ok().filter(|ip| ip.is_ipv4() == (key == "gateway4"))
+            else {
+                let message = format!("'{}' is not a gateway of this family", gateway.value);
+                self.log.fault(gateway.place, message, "write an IP address");
+                continue;
+            };
+            let (hop, out) = (ip.to_string(), way.out(Some(ip)));
+            self.draft.routes.push(
+                json!({ "destination": everywhere, "next-hop-address": hop, "next-hop-interface": out }),
+            );
         }
         for item in fields.items("routes", &mut self.log) {
             let place = item.place;

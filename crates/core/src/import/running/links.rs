@@ -83,7 +83,12 @@ impl Host<'_> {
     fn secrets(&mut self, observed: &Value, interface: &mut Section) {
         let place = name(observed).to_owned();
         if observed.get("802.1x").is_some() {
-            self.note(&place, "802.1x", "credentials are never imported; the profile keeps them as long as the document does not speak of them");
+            self.note(
+                &place,
+                "802.1x",
+                "credentials are never imported; the profile keeps them as long \
+                as the document does not speak of them",
+            );
         }
         for (section, value) in interface.iter_mut() {
             let Some(fields) = value.as_object_mut() else { continue };

@@ -91,7 +91,7 @@ impl Host<'_> {
             let way = text(route, "next-hop-interface").unwrap_or_default();
             if self.left_out.iter().any(|name| name == way) {
                 let to = text(route, "destination").unwrap_or_default().to_owned();
-                self.note(&way.to_owned(), &to, "a route through an interface that is left out");
+                self.note(way, &to, "a route through an interface that is left out");
                 continue;
             }
             routes.push(without(
