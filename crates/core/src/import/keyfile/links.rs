@@ -32,18 +32,10 @@ pub(super) fn kind(profile: &mut Profile, log: &mut Log<'_>) -> Option<&'static 
                 profile.id
             );
             log.note(profile.place, "", why);
-            drop_all(profile);
+            profile.forget();
             return None;
         }
     })
-}
-
-/// One note says it all; secrets of such a profile are part of what is not imported.
-pub(super) fn drop_all(profile: &mut Profile) {
-    let names: Vec<String> = profile.names();
-    for name in names {
-        profile.section(&name).entries.clear();
-    }
 }
 
 /// What all kinds have.

@@ -56,7 +56,7 @@ impl Work<'_> {
         }
         let Some(kind) = links::kind(profile, &mut self.log) else { return };
         let Some((name, by_mac)) = names::of_interface(profile, &mut self.log) else {
-            links::drop_all(profile);
+            profile.forget();
             return;
         };
         let mut interface = draft::interface(&name, kind);

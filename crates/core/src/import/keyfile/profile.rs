@@ -70,8 +70,9 @@ impl Profile {
         vrf.peek("table")?.parse().ok()
     }
 
-    pub fn names(&self) -> Vec<String> {
-        self.sections.iter().map(|section| section.path.clone()).collect()
+    /// One note has said it all; secrets of a profile that is left out are part of that.
+    pub fn forget(&mut self) {
+        self.sections.clear();
     }
 
     pub fn into_sections(self) -> Vec<Fields> {
