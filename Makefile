@@ -28,6 +28,7 @@ bench: setup ## the benchmarks, with their goals; also target/bench/results.json
 
 soak: setup ## long campaigns; a seeded sample of each runs in `make test`
 	LINESMAN_SOAK=1 cargo test -p linesman-tests -- --nocapture
+	LINESMAN_SOAK=1 cargo test -p linesman-core --test robustness
 
 lint: ## rustfmt, clippy, cargo deny
 	cargo fmt --all --check

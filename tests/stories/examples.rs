@@ -1,4 +1,4 @@
-//! Every document under examples/ is planned and applied, holds, and is taken back again.
+//! Every document under examples/ is planned and applied, holds, is imported as it runs, and is taken back again.
 
 use std::path::Path;
 
@@ -33,6 +33,9 @@ fn example(host: &Host, name: &str, text: &str) {
     assert!(applied.success(), "{name}: {}{}", applied.stdout, applied.stderr);
     let again = host.linesman(&["plan", &file]);
     assert!(again.success(), "{name}, once applied: {}{}", again.stdout, again.stderr);
+    let imported = host.linesman(&["import"]);
+    let nothing = host.linesman(&["plan", &host.document(&imported.stdout)]);
+    assert!(nothing.success(), "{name}, imported: {}{}\n{}", nothing.stdout, nothing.stderr, imported.stdout);
     let back = host.linesman(&["rollback"]);
     assert!(back.success(), "{name}, going back: {}{}", back.stdout, back.stderr);
     let plan_again = host.linesman(&["plan", &file]);

@@ -1,5 +1,6 @@
 //! The chores of the tree.
 
+mod corpus;
 mod demo;
 mod docs;
 mod lab;
@@ -24,6 +25,8 @@ enum Chore {
     Demo,
     /// Write the reference pages from code (`make docs`)
     Docs(docs::Arguments),
+    /// Make the fuzzers' corpus from the golden cases
+    Corpus,
     /// A lab by hand: real nodes that stay up until you end them
     Lab {
         #[command(subcommand)]
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         Chore::Setup(arguments) => setup::run(&arguments),
         Chore::Demo => demo::run().map(|()| ExitCode::SUCCESS),
         Chore::Docs(arguments) => docs::run(&arguments),
+        Chore::Corpus => corpus::run().map(|()| ExitCode::SUCCESS),
         Chore::Lab { verb } => lab::run(verb),
     };
     done.unwrap_or_else(|error| {

@@ -89,6 +89,19 @@ codes! {
     NO_STATE = "LM0013", "policy without a desired state",
         "A policy says what should be in 'desired' (NMPolicy, also spelt 'desiredState') or in 'spec.desiredState' \
          (NodeNetworkConfigurationPolicy). It is missing, empty, or given twice.";
+    NOT_IMPORTABLE = "LM0014", "not something that can be imported",
+        "`linesman import` reads NetworkManager's profiles (the .nmconnection files under \
+         /etc/NetworkManager/system-connections) and netplan's YAML. The content tells which one it is; all files of \
+         one import must be of the same format.";
+    NOT_A_PROFILE = "LM0015", "not a NetworkManager profile",
+        "A profile has sections in brackets with 'key=value' lines below them, and its section [connection] says the \
+         type. A file that is cut off or was edited by hand often lacks one of them.";
+    NOT_NETPLAN = "LM0016", "not a netplan file",
+        "A netplan file has one key at the top, 'network', with 'version: 2' and the devices by kind below it: \
+         ethernets, bonds, bridges, vlans, vrfs, tunnels and so on.";
+    BAD_SETTING = "LM0017", "setting that cannot be read",
+        "The value of a profile's or netplan file's setting does not make sense: not an address, not a number, not a \
+         list. The tool it was written for would refuse it, too; correct it there, then import again.";
     WRONG_OPTION = "LM0018", "option of a policy that is wrong or unknown",
         "Beside its desired state a policy may say priority (a whole number), onDelete (Retain or Revert), drift \
          (Ignore, Report or Correct), probes (a list, spelt as for 'linesman apply --probe') and patience (seconds), and \

@@ -13,7 +13,8 @@ use crate::codes;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::path::{Path, Step};
 use crate::policy::{Options, Policy};
-use tree::{Mark, Node, Range};
+use tree::Mark;
+pub(crate) use tree::{Content, Entry, Node, Range};
 
 /// Larger documents are refused before they are parsed.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -96,6 +97,12 @@ impl Document {
         }
         found
     }
+}
+
+/// Any YAML with its places, within the same bounds.
+pub(crate) fn tree(text: &str) -> Result<Node, Vec<Diagnostic>> {
+    refuse_oversize(text)?;
+    read::read(text)
 }
 
 struct Found<'a> {

@@ -35,4 +35,6 @@ pub struct ProfileFact {
     /// The static addresses the profile holds, as `IP/PREFIX`: what may be taken away when a document
     /// no longer lists it. Other addresses on the interface belong to somebody else.
     pub addresses: Vec<String>,
+    /// The MAC address that the profile gives its interface.
+    pub mac: Option<String>,
 }

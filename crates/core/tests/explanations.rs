@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 
 use linesman_core::check::check;
 use linesman_core::codes::examples::{self, Example};
-use linesman_core::codes::{self, BASE_ABSENT, CONTRADICTION, TOO_LARGE};
+use linesman_core::codes::{
+    self, BAD_SETTING, BASE_ABSENT, CONTRADICTION, NOT_A_PROFILE, NOT_IMPORTABLE, NOT_NETPLAN, TOO_LARGE,
+};
 use linesman_core::compose::compose;
 use linesman_core::document::{Document, MAX_BYTES};
 use linesman_core::facts::Facts;
+use linesman_core::import::{Input, import};
 use linesman_core::plan::codes::{BASE_GOES, OVS_NOT_RUNNING};
 use linesman_core::plan::plan;
 use nmstate::NetworkState;
@@ -54,7 +57,21 @@ fn is_of_a_host(example: &Example) -> bool {
     linesman_core::plan::codes::CODES.iter().any(|entry| entry.code == example.code)
 }
 
+fn is_of_an_import(example: &Example) -> bool {
+    [NOT_IMPORTABLE, NOT_A_PROFILE, NOT_NETPLAN, BAD_SETTING].contains(&example.code)
+}
+
+fn said_by_import(text: &str) -> Vec<&'static str> {
+    match import(None, &[Input { name: "example".into(), text: text.into() }]) {
+        Ok(_) => Vec::new(),
+        Err(faults) => faults.iter().map(|fault| fault.diagnostic.code).collect(),
+    }
+}
+
 fn spoken(example: &Example, text: &str) -> Vec<&'static str> {
+    if is_of_an_import(example) {
+        return said_by_import(text);
+    }
     let facts = Facts { ovs_running: example.code != OVS_NOT_RUNNING, ..Facts::default() };
     // The check knows as much of this one as a host does, and speaks first.
     let excused: &[&str] = if example.code == BASE_GOES { &[BASE_ABSENT] } else { &[] };

@@ -55,6 +55,7 @@ mod tests {
             kind: 13,
             managed: true,
             state: 100,
+            reason: 0,
             real: true,
             software: true,
             active: Some(active.into()),

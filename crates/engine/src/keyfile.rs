@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use linesman_core::facts::ProfileFact;
+use linesman_core::keyfile::get;
 use serde::{Deserialize, Serialize};
 
 /// Where profiles outlive a reboot.
@@ -59,6 +60,12 @@ impl ProfileFile {
             .collect()
     }
 
+    /// The MAC address that somebody chose; words such as `preserve` choose none.
+    fn mac(&self) -> Option<&str> {
+        let places = [("ethernet", "cloned-mac-address"), ("bridge", "mac-address")];
+        places.iter().find_map(|(section, key)| self.get(section, key)).filter(|mac| mac.contains(':'))
+    }
+
     fn get(&self, section: &str, key: &str) -> Option<&str> {
         get(&self.content, section, key)
     }
@@ -77,6 +84,7 @@ impl ProfileFile {
             on_disk: self.on_disk(),
             active_on,
             addresses: self.addresses().iter().map(|(ip, prefix)| format!("{ip}/{prefix}")).collect(),
+            mac: self.mac().map(str::to_string),
         }
     }
 
@@ -89,21 +97,6 @@ impl ProfileFile {
     fn lines(&self) -> impl Iterator<Item = &str> {
         self.content.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("timestamp="))
     }
-}
-
-fn get<'a>(content: &'a str, section: &str, key: &str) -> Option<&'a str> {
-    let mut current = "";
-    for line in content.lines().map(str::trim) {
-        if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
-            current = name;
-        } else if current == section
-            && let Some((k, v)) = line.split_once('=')
-            && k.trim() == key
-        {
-            return Some(v.trim());
-        }
-    }
-    None
 }
 
 /// All profiles that NetworkManager writes, on disk and in memory. A folder that is missing has none.
@@ -175,11 +168,5 @@ mod tests {
             "[ipv4]\naddress1=10.9.0.2/24,10.9.0.1\n[ipv6]\naddress1=fd09::2/64\naddr-gen-mode=default\n";
         let expected = vec![("10.9.0.2".parse().unwrap(), 24), ("fd09::2".parse().unwrap(), 64)];
         assert_eq!(file(text).addresses(), expected);
-    }
-
-    #[test]
-    fn a_key_counts_only_in_its_own_section() {
-        assert_eq!(get("[a]\nx=1\n[b]\nx=2\n", "b", "x"), Some("2"));
-        assert_eq!(get("[a]\nx=1\n", "b", "x"), None);
     }
 }

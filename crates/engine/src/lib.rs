@@ -2,8 +2,10 @@
 
 mod adopt;
 pub mod desired;
+pub mod doctor;
 mod error;
 mod failpoint;
+pub mod gather;
 pub mod journal;
 mod keyfile;
 pub mod lock;

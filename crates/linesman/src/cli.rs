@@ -77,6 +77,17 @@ pub enum Verb {
     Hold(HoldArgs),
     /// End a hold: the agent takes up its work again
     Release,
+    /// Turn the running host, NetworkManager profiles or netplan files into a document
+    ///
+    /// What could not be carried over is listed on standard error and in comments at the top. Secrets are never
+    /// imported. Files are read without root and without NetworkManager.
+    Import(ImportArgs),
+    /// Check what linesman needs on this host, and what could get in its way
+    ///
+    /// Exits with 1 when there is a problem.
+    Doctor,
+    /// Collect what support needs to know about this host in one archive, without secrets
+    Gather(GatherArgs),
     /// Finish what an interrupted linesman left (run at boot; harmless at any time)
     Recover(RecoverArgs),
     /// Explain the code of an error, with an example; without a code, list them
@@ -292,6 +303,32 @@ pub struct HoldArgs {
     /// Why; everybody who looks will read it
     #[arg(value_name = "REASON")]
     pub reason: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// What the files are [default: their content tells]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub from: Option<ImportFormat>,
+
+    /// Profiles or netplan files, or folders of them; `-` reads standard input [default: the running host]
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ImportFormat {
+    /// Profiles of NetworkManager: /etc/NetworkManager/system-connections
+    Keyfile,
+    /// Files of netplan: /etc/netplan; several are merged as netplan does
+    Netplan,
+}
+
+#[derive(Debug, Args)]
+pub struct GatherArgs {
+    /// Where to write the archive; `-` writes to standard output [default: linesman-HOST-TIME.tar.gz]
+    #[arg(short, long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 mod bases;
 mod documents;
 mod host;
+mod import;
 mod interfaces;
 mod ports;
 mod routes;
@@ -19,8 +20,9 @@ const fn example(code: &'static str, wrong: &'static str, right: &'static str) -
     Example { code, wrong, right: Some(right) }
 }
 
-const TABLES: [&[Example]; 6] = [
+const TABLES: [&[Example]; 7] = [
     documents::EXAMPLES,
+    import::EXAMPLES,
     interfaces::EXAMPLES,
     ports::EXAMPLES,
     bases::EXAMPLES,

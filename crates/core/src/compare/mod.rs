@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::path::{Path, Step};
+pub use crate::secrets::is_secret;
 use findings::Findings;
 pub(crate) use view::{Declared, View};
 
@@ -41,11 +42,6 @@ impl std::fmt::Display for Difference {
         };
         write!(f, "{}: wanted {}, found {}", self.path, print(&self.want), print(&self.got))
     }
-}
-
-/// Keys of NMState documents whose values are never shown.
-pub fn is_secret(key: &str) -> bool {
-    matches!(key, "password" | "private-key-password" | "psk" | "mka-cak" | "wpa-psk")
 }
 
 /// Every place where `observed` is not as `desired` says. A desired document is partial: what it does not

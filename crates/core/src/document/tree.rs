@@ -4,13 +4,13 @@ use saphyr_parser::{Marker, Span};
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     pub line: usize,
     pub column: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Range {
+pub(crate) struct Range {
     pub start: Mark,
     pub end: Mark,
 }
@@ -34,7 +34,7 @@ impl From<Span> for Range {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub range: Range,
     pub content: Content,
     /// How many nodes this one holds, itself included.
@@ -44,14 +44,14 @@ pub(super) struct Node {
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Content {
+pub(crate) enum Content {
     Scalar(Value),
     List(Vec<Node>),
     Map(Vec<Entry>),
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub key: String,
     /// Where the key is written.
     pub range: Range,

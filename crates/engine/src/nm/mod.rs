@@ -13,14 +13,10 @@ use futures_util::StreamExt;
 use zbus::zvariant::{ObjectPath, OwnedObjectPath};
 
 pub use dns::GlobalDns;
+pub use linesman_core::version::{DNS_IN_CHECKPOINT, OLDEST, at_least};
 pub use view::{Active, Device, NmView, SavedProfile};
 
 use crate::{Error, Result};
-
-/// Older ones answer some of nmstate's calls with errors in the middle of a change.
-pub const OLDEST: (u32, u32) = (1, 40);
-/// From here on a checkpoint also covers the global DNS configuration.
-pub const DNS_IN_CHECKPOINT: (u32, u32) = (1, 47);
 
 const CALL: Duration = Duration::from_secs(25);
 
@@ -276,15 +272,6 @@ impl Nm {
     }
 }
 
-/// Whether a version such as `1.42.4` is at least `(major, minor)`. Unreadable versions are.
-pub fn at_least(version: &str, (major, minor): (u32, u32)) -> bool {
-    let mut numbers = version.split(['.', '-']).map(|n| n.parse::<u32>().ok());
-    match (numbers.next().flatten(), numbers.next().flatten()) {
-        (Some(a), Some(b)) => (a, b) >= (major, minor),
-        _ => true,
-    }
-}
-
 async fn bounded<T>(call: impl Future<Output = zbus::Result<T>>) -> Result<T, String> {
     match tokio::time::timeout(CALL, call).await {
         Ok(answer) => answer.map_err(|e| short(&e)),
@@ -301,19 +288,5 @@ fn short(error: &zbus::Error) -> String {
     match error {
         zbus::Error::MethodError(name, text, _) => text.clone().unwrap_or_else(|| name.to_string()),
         other => other.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_are_compared_by_number() {
-        assert!(at_least("1.42.4", (1, 40)));
-        assert!(!at_least("1.9.0", (1, 40)));
-        assert!(at_least("2.0", (1, 40)));
-        assert!(!at_least("1.46.0", DNS_IN_CHECKPOINT));
-        assert!(at_least("1.58.1-rc1", DNS_IN_CHECKPOINT));
     }
 }

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
 use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 
 use crate::{Error, Result};
@@ -15,7 +16,7 @@ pub struct NmView {
     pub profiles: Vec<SavedProfile>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Device {
     pub path: String,
     pub interface: String,
@@ -26,6 +27,8 @@ pub struct Device {
     /// Whether nothing but NetworkManager's own software made it, so that it can be deleted.
     pub software: bool,
     pub active: Option<String>,
+    /// NetworkManager's number for why the device is in its state.
+    pub reason: u32,
 }
 
 impl Device {
@@ -54,7 +57,7 @@ impl Device {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Active {
     pub path: String,
     pub uuid: String,
@@ -138,6 +141,7 @@ fn device(path: &str, p: &Properties) -> Device {
         real: flag(p, "Real"),
         software: number(p, "Capabilities") & IS_SOFTWARE != 0,
         active: Some(object(p, "ActiveConnection")).filter(|a| a != "/"),
+        reason: reason(p),
     }
 }
 
@@ -174,6 +178,12 @@ fn object(p: &Properties, key: &str) -> String {
 
 fn number(p: &Properties, key: &str) -> u32 {
     p.get(key).and_then(|v| u32::try_from(v).ok()).unwrap_or_default()
+}
+
+/// A pair of state and reason.
+fn reason(p: &Properties) -> u32 {
+    let pair = p.get("StateReason").and_then(|v| v.try_clone().ok());
+    pair.and_then(|v| <(u32, u32)>::try_from(v).ok()).map_or(0, |(_, reason)| reason)
 }
 
 fn flag(p: &Properties, key: &str) -> bool {

@@ -39,6 +39,15 @@ pub async fn kernel() -> Result<Value> {
     .await
 }
 
+/// The state without secrets, and the facts beside it.
+pub async fn host() -> Result<(Value, Facts)> {
+    let nm = Nm::connect().await?;
+    let mut state = retrieve_with(|_| ()).await?;
+    methods::correct(&mut state, &nm).await;
+    let facts = facts(&nm, &nm.view().await?, &profiles()?).await?;
+    Ok((state, facts))
+}
+
 /// The state as `configure` asks for it.
 ///
 /// nmstate's blocking calls start a runtime of their own and panic inside another one, and its async

@@ -118,6 +118,7 @@ mod tests {
             kind: 13,
             managed: true,
             state,
+            reason: 0,
             real: true,
             software: true,
             active: None,

@@ -1,0 +1,78 @@
+//! Whether a host has what linesman needs, and what could get in its way: signs in, findings out.
+
+mod daemons;
+mod profiles;
+mod render;
+mod rivals;
+mod signs;
+mod upkeep;
+
+use serde::Serialize;
+
+pub use rivals::{cloud_init_keeps_off, ifupdown, netplan};
+pub use signs::{Answer, Nic, OpenFile, OpenVSwitch, Rival, Signs, StateDir, Tool, Unfinished, Unit};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    Ok,
+    /// Works, but not as it could, or not for long.
+    Warning,
+    /// A change would be refused, or could not be taken back.
+    Problem,
+}
+
+/// What one check found. There is one per check at least, so that a reader sees what was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub check: &'static str,
+    pub level: Level,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    pub verdict: Level,
+    pub findings: Vec<Finding>,
+}
+
+const CHECKS: &[fn(&Signs) -> Vec<Finding>] = &[
+    daemons::root,
+    daemons::dbus,
+    daemons::networkmanager,
+    daemons::open_vswitch,
+    daemons::ovs_plugin,
+    profiles::unmanaged,
+    profiles::in_memory,
+    profiles::in_conflict,
+    rivals::tools,
+    upkeep::checkpoints,
+    upkeep::journal,
+    upkeep::state_dir,
+    upkeep::units,
+];
+
+pub fn examine(signs: &Signs) -> Report {
+    let findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(signs)).collect();
+    let verdict = findings.iter().map(|finding| finding.level).max().unwrap_or(Level::Ok);
+    Report { verdict, findings }
+}
+
+fn ok(check: &'static str, message: impl Into<String>) -> Vec<Finding> {
+    vec![Finding { check, level: Level::Ok, message: message.into(), remedy: None }]
+}
+
+fn warning(check: &'static str, message: impl Into<String>, remedy: impl Into<String>) -> Finding {
+    Finding { check, level: Level::Warning, message: message.into(), remedy: Some(remedy.into()) }
+}
+
+fn problem(check: &'static str, message: impl Into<String>, remedy: impl Into<String>) -> Finding {
+    Finding { check, level: Level::Problem, message: message.into(), remedy: Some(remedy.into()) }
+}
+
+/// What was found, or that all is well.
+fn or_ok(findings: Vec<Finding>, check: &'static str, message: impl Into<String>) -> Vec<Finding> {
+    if findings.is_empty() { ok(check, message) } else { findings }
+}

@@ -1,0 +1,107 @@
+//! Other tools that configure the network.
+
+use super::{Finding, OpenFile, Rival, Signs, Tool, or_ok, warning};
+
+pub(super) fn tools(signs: &Signs) -> Vec<Finding> {
+    const CHECK: &str = "rival tools";
+    let found = signs.rivals.iter().map(|rival| {
+        let (what, remedy) = say(rival.tool);
+        warning(CHECK, format!("{what} ({})", rival.evidence), remedy)
+    });
+    or_ok(found.collect(), CHECK, "none seen")
+}
+
+fn say(tool: Tool) -> (&'static str, &'static str) {
+    match tool {
+        Tool::Netplan => (
+            "netplan gives interfaces to systemd-networkd",
+            "`linesman import --from netplan /etc/netplan` makes a document of them; then write \
+                'renderer: NetworkManager', or remove the files",
+        ),
+        Tool::Ifupdown => (
+            "ifupdown configures interfaces",
+            "leave only lo in /etc/network/interfaces, and apply a document for the rest",
+        ),
+        Tool::Networkd => (
+            "systemd-networkd runs and has interfaces of its own",
+            "systemctl disable --now systemd-networkd.service systemd-networkd.socket, or remove its \
+                .network files",
+        ),
+        Tool::CloudInit => (
+            "cloud-init writes the network configuration at boot",
+            "write 'network: {config: disabled}' to /etc/cloud/cloud.cfg.d/99-network.cfg",
+        ),
+        Tool::Wicked => ("wicked runs", "systemctl disable --now wicked.service"),
+        Tool::Connman => ("connman runs", "systemctl disable --now connman.service"),
+        Tool::Dhcpcd => ("dhcpcd runs", "systemctl disable --now dhcpcd.service"),
+        Tool::KubernetesNmstate => (
+            "kubernetes-nmstate's handler holds its lock on this host",
+            "delete its NMState object (the policies stay), so that only one of the two applies them",
+        ),
+    }
+}
+
+/// Whether a netplan file hands interfaces to systemd-networkd, its default.
+pub fn netplan(file: &OpenFile) -> Option<Rival> {
+    let words =
+        |key: &str| file.text.lines().any(|line| line.trim().trim_start_matches(['{', '"']).starts_with(key));
+    let devices = ["ethernets", "bonds", "bridges", "vlans", "vrfs", "wifis", "tunnels"]
+        .iter()
+        .any(|kind| file.text.contains(&format!("{kind}:")));
+    let handed_over = file.text.contains("renderer: NetworkManager")
+        || file.text.contains("\"renderer\": \"NetworkManager\"");
+    (words("network") && devices && !handed_over)
+        .then(|| Rival { tool: Tool::Netplan, evidence: file.path.clone() })
+}
+
+/// Whether /etc/network/interfaces, or a file beside it, knows more than lo.
+pub fn ifupdown(file: &OpenFile) -> Option<Rival> {
+    let names = file.text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        (words.next() == Some("iface")).then(|| words.next()).flatten()
+    });
+    let others: Vec<&str> = names.filter(|name| *name != "lo").collect();
+    (!others.is_empty())
+        .then(|| Rival { tool: Tool::Ifupdown, evidence: format!("{}: {}", file.path, others.join(", ")) })
+}
+
+/// Whether any of cloud-init's files switches its network part off.
+pub fn cloud_init_keeps_off(files: &[OpenFile]) -> bool {
+    let squeezed =
+        |text: &str| text.split_whitespace().collect::<String>().replace(['{', '}', '"', '\''], "");
+    files.iter().any(|file| squeezed(&file.text).contains("network:config:disabled"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> OpenFile {
+        OpenFile { path: "f".into(), text: text.into() }
+    }
+
+    #[test]
+    fn netplan_is_a_rival_unless_it_renders_for_networkmanager() {
+        assert!(netplan(&file("network:\n  ethernets: {eth0: {}}\n")).is_some());
+        assert!(netplan(&file("network:\n  renderer: NetworkManager\n  ethernets: {}\n")).is_none());
+        assert!(netplan(&file("network:\n  version: 2\n  renderer: NetworkManager\n")).is_none());
+        assert!(netplan(&file("network: {version: 2}\n")).is_none());
+    }
+
+    #[test]
+    fn loopback_alone_is_no_rival() {
+        assert!(
+            ifupdown(&file("source /etc/network/interfaces.d/*\nauto lo\niface lo inet loopback\n"))
+                .is_none()
+        );
+        let rival = ifupdown(&file("iface lo inet loopback\n  iface eth0 inet dhcp\n")).unwrap();
+        assert!(rival.evidence.contains("eth0"));
+    }
+
+    #[test]
+    fn cloud_init_can_be_told_to_keep_off() {
+        assert!(cloud_init_keeps_off(&[file("a: 1\n"), file("network: {config: disabled}\n")]));
+        assert!(cloud_init_keeps_off(&[file("network:\n  config: disabled\n")]));
+        assert!(!cloud_init_keeps_off(&[file("network:\n  version: 1\n")]));
+    }
+}

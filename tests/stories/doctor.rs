@@ -1,0 +1,119 @@
+//! `linesman doctor` on a real node: a clean one is ready, and each fault is found with its remedy.
+
+use linesman_lab::{Daemon, Output};
+use linesman_tests::{BRIDGE, Host};
+
+fn doctor(host: &Host) -> Output {
+    host.linesman(&["doctor"])
+}
+
+/// The line of a finding and its remedy, as one text.
+fn finding(output: &Output, level: &str, words: &str) -> String {
+    let lines: Vec<&str> = output.stdout.lines().collect();
+    let at = lines.iter().position(|line| line.trim_start().starts_with(level) && line.contains(words));
+    assert!(at.is_some(), "no {level} says '{words}':\n{}\n{}", output.stdout, output.stderr);
+    let at = at.unwrap_or(0);
+    lines[at..lines.len().min(at + 2)].join("\n")
+}
+
+#[test]
+fn a_clean_node_is_ready() {
+    let host = Host::new("doctor-clean");
+    let output = doctor(&host);
+    assert_eq!(output.code(), Some(0), "{}", output.stdout);
+    assert_eq!(output.stdout.lines().next(), Some("this host is ready"), "{}", output.stdout);
+    host.apply(BRIDGE);
+    assert!(doctor(&host).stdout.starts_with("this host is ready\n"), "{}", doctor(&host).stdout);
+    let json = host.linesman(&["doctor", "-o", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&json.stdout).expect("doctor prints JSON");
+    assert_eq!(report["verdict"], "ok");
+    assert!(report["findings"].as_array().is_some_and(|all| all.len() >= 10), "{report}");
+}
+
+#[test]
+fn warnings_name_what_gets_in_the_way() {
+    let host = Host::new("doctor-warnings");
+    let node = &host.node;
+    node.sh("mkdir -p /etc/netplan /etc/network && echo 'network: {version: 2, ethernets: {eth1: {dhcp4: true}}}' > /etc/netplan/a.yaml && \
+             echo 'iface eth1 inet dhcp' >> /etc/network/interfaces").expect("files can be written");
+    node.nmcli(&[
+        "connection",
+        "add",
+        "save",
+        "no",
+        "type",
+        "bridge",
+        "ifname",
+        "br7",
+        "con-name",
+        "fleeting",
+        "ipv4.method",
+        "disabled",
+        "ipv6.method",
+        "disabled",
+    ])
+    .expect("a profile in memory");
+    node.nmcli(&["connection", "up", "fleeting"]).expect("the bridge comes up");
+    for name in ["one", "two"] {
+        node.nmcli(&["connection", "add", "type", "ethernet", "ifname", "eth2", "con-name", name])
+            .expect("a profile");
+    }
+    node.nmcli(&["device", "set", "eth2", "managed", "no"]).expect("a device can be left alone");
+    let output = doctor(&host);
+    assert_eq!(output.code(), Some(0), "{}", output.stdout);
+    assert!(output.stdout.starts_with("this host is ready, with "), "{}", output.stdout);
+    assert!(finding(&output, "warning", "netplan gives").contains("/etc/netplan/a.yaml"));
+    assert!(finding(&output, "warning", "ifupdown configures").contains("eth1"));
+    assert!(
+        finding(&output, "warning", "'fleeting' of br7 is in memory only")
+            .contains("remedy: nmcli connection modify")
+    );
+    assert!(finding(&output, "warning", "start by themselves on eth2").contains("'one' and 'two'"));
+    assert!(finding(&output, "warning", "eth2 is not managed").contains("nmcli device set eth2 managed yes"));
+    assert!(finding(&output, "warning", "eth2 is not managed").contains("somebody switched it off"));
+    node.sh("nmcli connection modify fleeting connection.autoconnect yes && \
+             nmcli device set eth2 managed yes && rm /etc/netplan/a.yaml")
+        .expect("the remedies work");
+    let cured = doctor(&host).stdout;
+    for word in ["fleeting", "eth2 is not managed", "netplan gives"] {
+        assert!(!cured.contains(word), "{word} was not cured:\n{cured}");
+    }
+}
+
+#[test]
+fn a_change_that_was_cut_off_is_a_problem_until_it_is_recovered() {
+    let host = Host::new("doctor-interrupted");
+    let apply = host.start_apply(BRIDGE, &[], "applied");
+    host.wait_failpoint("applied");
+    assert!(finding(&doctor(&host), "ok", "checkpoints").contains("a change is under way"));
+    apply.kill().expect("it can be killed");
+    let output = doctor(&host);
+    assert_eq!(output.code(), Some(1), "{}", output.stdout);
+    assert!(finding(&output, "problem", "was interrupted").contains("linesman recover"));
+    host.linesman(&["recover"]);
+    host.eventually("ready again", || doctor(&host).success());
+    host.assert_settled();
+}
+
+#[test]
+fn dead_daemons_are_problems() {
+    let host = Host::new("doctor-daemons");
+    host.node.pause_restarts(true).expect("restarts can be paused");
+    host.node.kill_daemon(Daemon::OvsVswitchd).expect("vswitchd can be killed");
+    assert!(
+        finding(&doctor(&host), "problem", "ovs-vswitchd is not running").contains("systemctl enable --now")
+    );
+    host.node.kill_daemon(Daemon::NetworkManager).expect("NetworkManager can be killed");
+    let output = doctor(&host);
+    assert_eq!(output.code(), Some(1), "{}", output.stdout);
+    assert!(output.stdout.starts_with("this host is not ready"), "{}", output.stdout);
+    assert!(finding(&output, "problem", "NetworkManager does not answer").contains("NetworkManager.service"));
+}
+
+#[test]
+fn an_old_networkmanager_works_with_limits() {
+    let host = Host::bookworm("doctor-bookworm");
+    let output = doctor(&host);
+    assert_eq!(output.code(), Some(0), "{}", output.stdout);
+    finding(&output, "warning", "its checkpoints leave DNS out");
+}
