@@ -16,6 +16,7 @@ pub struct Host {
     pub drift: BTreeMap<String, Vec<Difference>>,
     /// Why the last look failed.
     pub blind: Option<String>,
+    /// When the last look succeeded; 0 before the first.
     pub observed: u64,
 }
 
@@ -46,8 +47,10 @@ impl Host {
             Some(live) => live.look_fully().await,
             None => Live::start().await.map(|live| self.live = Some(live)),
         };
+        if looked.is_ok() {
+            self.observed = clock::now();
+        }
         self.blind = looked.err().map(|e| e.to_string());
-        self.observed = clock::now();
     }
 
     pub fn state(&self) -> &Value {
