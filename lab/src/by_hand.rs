@@ -15,6 +15,8 @@ use crate::run::{self, Description};
 use crate::{lock, places};
 
 const PATIENCE: Duration = Duration::from_secs(30);
+/// As the examples and the tutorial expect: eth0 carries the path of the node, two are free.
+const NICS: u8 = 3;
 
 fn name() -> String {
     std::env::var("LINESMAN_LAB").unwrap_or_else(|_| "by-hand".into())
@@ -62,7 +64,7 @@ pub fn keep(wish: &Wish, mut tell: impl FnMut(&str), ready: impl FnOnce()) -> Re
 
 fn start_nodes(lab: &Lab, wish: &Wish) -> Result<Vec<Node>> {
     let nodes = lab.nodes_with(wish.nodes, |builder| {
-        let builder = builder.systemd(wish.systemd);
+        let builder = builder.nics(NICS).systemd(wish.systemd);
         wish.binary.iter().fold(builder, |builder, binary| builder.binary(binary))
     })?;
     std::thread::scope(|scope| {

@@ -30,6 +30,45 @@ fn told_of(Said { output, code }: &Said) -> String {
     if *code == 0 { output } else { format!("{output}[exit {code}]\n") }
 }
 
+/// What differs from run to run, masked: times of day, pids, durations, free space.
+pub fn masked(text: &str) -> String {
+    let mut told = String::new();
+    for line in text.split_inclusive('\n') {
+        let words: Vec<String> = line.split_inclusive([' ', '\n']).map(mask_word).collect();
+        told.push_str(&mask_after(&mask_before(words).concat(), "(pid "));
+    }
+    told
+}
+
+/// `2026-01-31T12:00:00Z`, with what stands around it.
+fn mask_word(word: &str) -> String {
+    let shape: String = word.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    match shape.find("0000-00-00T00:00:00Z") {
+        Some(at) => format!("{}TIME{}", &word[..at], &word[at + 20..]),
+        None => word.to_owned(),
+    }
+}
+
+/// A number whose unit follows as the next word.
+fn mask_before(mut words: Vec<String>) -> Vec<String> {
+    let units = ["ms", "s", "MiB"];
+    for index in 1..words.len() {
+        let unit = words[index].trim_end().trim_end_matches([',', ';', '.', ')']);
+        let number = words[index - 1].trim_end();
+        if units.contains(&unit) && !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || c == '.') {
+            words[index - 1] = "N ".into();
+        }
+    }
+    words
+}
+
+fn mask_after(line: &str, lead: &str) -> String {
+    match line.split_once(lead) {
+        Some((head, tail)) => format!("{head}{lead}N{}", tail.trim_start_matches(|c: char| c.is_ascii_digit())),
+        None => line.to_owned(),
+    }
+}
+
 /// Runs every transcript (`*.txt`) in `folder` and compares; `UPDATE_GOLDEN=1` writes what is said now.
 ///
 /// # Panics
@@ -81,6 +120,12 @@ mod tests {
         let told = retell(old, run);
         assert_eq!(told, "## How it starts\n$ one\none said\n\n$ two\ntwo said\n[exit 1]\n");
         assert_eq!(retell(&told, run), told);
+    }
+
+    #[test]
+    fn what_differs_from_run_to_run_is_masked_and_nothing_else() {
+        let said = "agent 0.1.0 (pid 123) since 2026-11-16T01:43:18Z; 211341 MiB free\n  after 0.5 s, mtu: 1400\n";
+        assert_eq!(masked(said), "agent 0.1.0 (pid N) since TIME; N MiB free\n  after N s, mtu: 1400\n");
     }
 
     #[test]

@@ -167,7 +167,7 @@ impl Agent {
                 }
             }
         }
-        self.store();
+        self.write();
         self.host.look().await;
     }
 
@@ -209,7 +209,7 @@ impl Agent {
             say::warning(format!("policy {name} is gone, but what it had changed did not go back: {reason}"));
             entry.turn(Standing::RevertFailed { reason });
         }
-        self.store();
+        self.write();
         self.host.look().await;
     }
 
@@ -304,10 +304,15 @@ impl Agent {
         }
     }
 
-    fn store(&mut self) {
+    /// Without a report: what was just made would count as drift until the host is looked at.
+    fn write(&self) {
         if let Err(e) = self.book.write(&self.ledger) {
             say::warning(format!("{e}; after a restart the policies are compared with the host anew"));
         }
+    }
+
+    fn store(&mut self) {
+        self.write();
         self.host.compare(&self.ledger);
         self.report();
     }

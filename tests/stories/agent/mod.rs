@@ -9,4 +9,5 @@ mod networkmanager;
 mod revert;
 mod rival;
 mod systemd;
+mod transcripts;
 mod upgrade;
