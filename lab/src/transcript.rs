@@ -55,7 +55,10 @@ fn mask_before(mut words: Vec<String>) -> Vec<String> {
     for index in 1..words.len() {
         let unit = words[index].trim_end().trim_end_matches([',', ';', '.', ')']);
         let number = words[index - 1].trim_end();
-        if units.contains(&unit) && !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || c == '.') {
+        if units.contains(&unit)
+            && !number.is_empty()
+            && number.chars().all(|c| c.is_ascii_digit() || c == '.')
+        {
             words[index - 1] = "N ".into();
         }
     }
@@ -64,7 +67,9 @@ fn mask_before(mut words: Vec<String>) -> Vec<String> {
 
 fn mask_after(line: &str, lead: &str) -> String {
     match line.split_once(lead) {
-        Some((head, tail)) => format!("{head}{lead}N{}", tail.trim_start_matches(|c: char| c.is_ascii_digit())),
+        Some((head, tail)) => {
+            format!("{head}{lead}N{}", tail.trim_start_matches(|c: char| c.is_ascii_digit()))
+        }
         None => line.to_owned(),
     }
 }
@@ -124,7 +129,8 @@ mod tests {
 
     #[test]
     fn what_differs_from_run_to_run_is_masked_and_nothing_else() {
-        let said = "agent 0.1.0 (pid 123) since 2026-11-16T01:43:18Z; 211341 MiB free\n  after 0.5 s, mtu: 1400\n";
+        let said =
+            "agent 0.1.0 (pid 123) since 2026-11-16T01:43:18Z; 211341 MiB free\n  after 0.5 s, mtu: 1400\n";
         assert_eq!(masked(said), "agent 0.1.0 (pid N) since TIME; N MiB free\n  after N s, mtu: 1400\n");
     }
 

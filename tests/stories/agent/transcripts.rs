@@ -40,7 +40,9 @@ fn a_kept_host_tells_its_story() {
     }
     node.run(["ip", "link", "set", "br2", "mtu", "1400"]).unwrap();
     keeper.wait_phase("guests", "in-step");
-    keeper.host.eventually("both are forgotten", || keeper.status()["policies"].as_array().unwrap().len() == 2);
+    keeper
+        .host
+        .eventually("both are forgotten", || keeper.status()["policies"].as_array().unwrap().len() == 2);
     // Hold and release within: what a transcript changes it puts back.
     told(&keeper, "agent/4-held");
     keeper.wait_phase("guests", "in-step");

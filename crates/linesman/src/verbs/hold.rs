@@ -29,8 +29,12 @@ pub async fn hold(args: HoldArgs, settings: &Settings) -> Exit {
 pub async fn release(settings: &Settings) -> Exit {
     match hold::release(&settings.state_dir) {
         Ok(true) => {
-            poke(settings).await;
-            output::line("released: the agent keeps this host as declared again");
+            let then = if poke(settings).await {
+                "the agent keeps this host as declared again"
+            } else {
+                "no agent runs here"
+            };
+            output::line(format!("released: {then}"));
             Exit::Done
         }
         Ok(false) => {
@@ -53,10 +57,12 @@ fn who() -> String {
     user.unwrap_or_else(|| format!("uid {}", nix::unistd::getuid()))
 }
 
-/// The agent heeds the file when it next looks; this is when.
-async fn poke(settings: &Settings) {
-    if let Some(mut asking) = Asking::ask(&settings.run_dir, &Question::Look).await {
-        asking.answer().await;
+/// The agent heeds the file when it next looks; this is when. False: there is none.
+async fn poke(settings: &Settings) -> bool {
+    let asking = Asking::ask(&settings.run_dir, &Question::Look).await;
+    match asking {
+        Some(mut asking) => asking.answer().await.is_some(),
+        None => false,
     }
 }
 

@@ -54,7 +54,7 @@ fn print(answer: &Answer) {
     for user in &answer.users {
         output::line(format!("  used by {user}"));
     }
-    if answer.claims.is_empty() {
+    if answer.claims.is_empty() && answer.users.is_empty() {
         output::line("  no policy speaks of it: whatever it is, it is not ours");
     }
 }
