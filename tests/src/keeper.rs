@@ -1,8 +1,10 @@
 //! A host whose policies an agent keeps.
 
 use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use linesman_lab::{Running, Signal};
+use linesman_lab::{Node, Running, Signal};
 use serde_json::Value;
 
 use crate::Host;
@@ -28,6 +30,23 @@ impl Keeper {
         keeper
     }
 
+    /// The agent is a unit of systemd, with everything else that `deploy/host` brings.
+    pub fn unit(name: &str) -> Self {
+        let host = Host::built(name, |node| node.systemd(true));
+        let keeper = Self { agent: RefCell::new(None), host };
+        install(&keeper.host.node, &deploy(), Path::new("/"));
+        keeper
+            .host
+            .node
+            .sh("systemd-tmpfiles --create linesman.conf && systemctl daemon-reload")
+            .expect("units are read");
+        let enable =
+            ["systemctl", "enable", "--now", "linesman-recover-boot", "linesman-recover", "linesman-agent"];
+        keeper.host.node.run(enable).expect("units are enabled and started");
+        keeper.wait_up();
+        keeper
+    }
+
     /// Starts the agent and waits until it answers.
     pub fn start(&self) {
         self.start_with("linesman");
@@ -37,6 +56,11 @@ impl Keeper {
         let words = [binary, "agent", "--standalone", "--listen", "127.0.0.1:9473"];
         let running = self.host.node.spawn(words).expect("the agent starts");
         *self.agent.borrow_mut() = Some(running);
+        self.wait_up();
+    }
+
+    /// Until it answers and has looked at the host.
+    pub fn wait_up(&self) {
         self.host.eventually("the agent has looked around", || {
             self.try_status().is_some_and(|status| status["observed"] != "")
         });
@@ -86,7 +110,9 @@ impl Keeper {
     }
 
     pub fn phase(&self, name: &str) -> String {
-        self.policy(name).and_then(|p| Some(p["phase"].as_str()?.to_string())).unwrap_or_else(|| "unknown".into())
+        self.policy(name)
+            .and_then(|p| Some(p["phase"].as_str()?.to_string()))
+            .unwrap_or_else(|| "unknown".into())
     }
 
     pub fn wait_phase(&self, name: &str, phase: &str) {
@@ -116,6 +142,24 @@ impl Keeper {
             "exec 3<>/dev/tcp/127.0.0.1/9473; printf 'GET {path} HTTP/1.1\\r\\nHost: agent\\r\\nConnection: close\\r\\n\\r\\n' >&3; cat <&3"
         );
         self.host.node.run(["bash", "-c", &ask]).expect("the agent serves HTTP")
+    }
+}
+
+fn deploy() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/host")
+}
+
+/// Files are mirrored by path.
+fn install(node: &Node, from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).expect("deploy/host is there") {
+        let entry = entry.expect("an entry can be read").path();
+        let place = to.join(entry.file_name().unwrap_or_default());
+        if entry.is_dir() {
+            install(node, &entry, &place);
+        } else {
+            let bytes = fs::read(&entry).expect("a unit can be read");
+            node.write_file(&place, bytes, 0o644).expect("a unit can be installed");
+        }
     }
 }
 

@@ -162,19 +162,20 @@ fn refused(refusal: Refusal) -> Attempt {
 /// Writes what an attempt came to into the ledger. `ready` is absent if it did not come that far.
 pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attempt: &Attempt) {
     let former = ledger.0.remove(&policy.name);
-    let (former_state, former_back, corrections) = former
-        .as_ref()
-        .map_or((Value::Null, Value::Null, Fight::default()), |e| {
+    let (former_state, former_back, corrections) =
+        former.as_ref().map_or((Value::Null, Value::Null, Fight::default()), |e| {
             (e.state.clone(), e.back.clone(), e.corrections.clone())
         });
     let edited = former.as_ref().is_none_or(|e| e.policy != *policy);
-    let attempts = match former.map(|e| e.standing) {
+    let before = former.map(|e| e.standing);
+    let attempts = match &before {
         Some(Standing::Waiting { attempts, .. }) if !edited => attempts + 1,
         _ => 1,
     };
     let (standing, state, back) = match (attempt, ready) {
         (Attempt::Ended(outcome), Some(ready)) if outcome.succeeded() => {
-            let back = if former_back.is_null() { ready.back.clone() } else { younger(&former_back, &ready.back) };
+            let back =
+                if former_back.is_null() { ready.back.clone() } else { younger(&former_back, &ready.back) };
             (Standing::Kept, ready.state.clone(), back)
         }
         (Attempt::Ended(outcome), _) if outcome.verdict != Verdict::Abandoned => {
@@ -191,6 +192,7 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attemp
             (Standing::Waiting { reason, attempts, until }, former_state, former_back)
         }
     };
+    debug_assert!(standing.follows(before.as_ref()), "{before:?} -> {standing:?}");
     let corrections = if edited { Fight::default() } else { corrections };
     let entry = Entry { policy: policy.clone(), standing, since: clock::now(), state, back, corrections };
     ledger.0.insert(policy.name.clone(), entry);
@@ -208,7 +210,8 @@ mod tests {
     }
 
     fn ready(mtu: u64, before: u64) -> Ready {
-        let back = json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up", "mtu": before }] });
+        let back =
+            json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up", "mtu": before }] });
         Ready { policy: policy(mtu), state: policy(mtu).state, back }
     }
 

@@ -40,10 +40,8 @@ struct Agent {
 
 /// Runs until it is told to stop.
 pub async fn run(config: Config) -> Result<()> {
-    let sources = sources::read(&config.policy_dir).map_err(|e| Error::Directory {
-        dir: config.policy_dir.display().to_string(),
-        why: e.to_string(),
-    })?;
+    let sources = sources::read(&config.policy_dir)
+        .map_err(|e| Error::Directory { dir: config.policy_dir.display().to_string(), why: e.to_string() })?;
     let mut stop = Signals::listen();
     let metrics = Rc::new(Metrics::new(config.version));
     let started = clock::written(clock::now());
@@ -63,14 +61,17 @@ pub async fn run(config: Config) -> Result<()> {
     let mut directory = Directory::watch(&config.policy_dir);
     let book = Book::new(&config.settings.state_dir);
     let ledger = book.read();
-    let mut agent =
-        Agent { config, book, ledger, sources, host: Host::default(), metrics, status, started };
+    let mut agent = Agent { config, book, ledger, sources, host: Host::default(), metrics, status, started };
     systemd::watchdog();
     agent.finish_earlier().await;
     agent.host.look().await;
     agent.report();
     systemd::ready();
-    say::info(format!("keeping {} policies of {}", agent.sources.policies.len(), agent.config.policy_dir.display()));
+    say::info(format!(
+        "keeping {} policies of {}",
+        agent.sources.policies.len(),
+        agent.config.policy_dir.display()
+    ));
     loop {
         let rest = agent.settle().await;
         tokio::select! {
@@ -210,7 +211,7 @@ impl Agent {
         } else if let Some(entry) = self.ledger.0.get_mut(name) {
             let reason = reason(&attempt);
             say::warning(format!("policy {name} is gone, but what it had changed did not go back: {reason}"));
-            entry.standing = Standing::RevertFailed { reason };
+            entry.turn(Standing::RevertFailed { reason });
         }
         self.host.verified(&self.ledger, &[]);
         self.store();
@@ -221,7 +222,8 @@ impl Agent {
         tokio::time::sleep(BREATHE).await;
         self.host.look().await;
         self.host.compare(&self.ledger);
-        let drifted: Vec<String> = names.iter().filter(|n| self.host.drift.contains_key(*n)).cloned().collect();
+        let drifted: Vec<String> =
+            names.iter().filter(|n| self.host.drift.contains_key(*n)).cloned().collect();
         if drifted.is_empty() {
             return;
         }
@@ -285,8 +287,7 @@ impl Agent {
                     retried.push(known.clone());
                     entry.corrections = linesman_core::keep::Fight::default();
                     if !entry.is_kept() {
-                        entry.standing =
-                            Standing::Waiting { reason: "retried".into(), attempts: 0, until: 0 };
+                        entry.turn(Standing::Waiting { reason: "retried".into(), attempts: 0, until: 0 });
                     }
                     true
                 });

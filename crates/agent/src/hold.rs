@@ -39,7 +39,9 @@ pub fn read(state_dir: &Path) -> Option<Hold> {
             reason: None,
         })),
         Err(e) if e.kind() == ErrorKind::NotFound => None,
-        Err(e) => Some(Hold { since: "an unknown time".into(), by: "somebody".into(), reason: Some(e.to_string()) }),
+        Err(e) => {
+            Some(Hold { since: "an unknown time".into(), by: "somebody".into(), reason: Some(e.to_string()) })
+        }
     }
 }
 

@@ -39,13 +39,17 @@ pub struct Config {
 pub enum Error {
     #[error(transparent)]
     Host(#[from] linesman_engine::Error),
-    #[error("cannot read the policies in {dir}: {why}; make the directory, or name another with --policy-dir")]
+    #[error(
+        "cannot read the policies in {dir}: {why}; make the directory, or name another with --policy-dir"
+    )]
     Directory { dir: String, why: String },
     #[error("another linesman agent runs on this host (it answers at {path})")]
     Another { path: String },
     #[error("cannot open {path}: {why}")]
     Socket { path: String, why: String },
-    #[error("cannot serve metrics at {address}: {why}; choose another address with --listen, or `--listen none`")]
+    #[error(
+        "cannot serve metrics at {address}: {why}; choose another address with --listen, or `--listen none`"
+    )]
     Listen { address: SocketAddr, why: String },
     #[error("cannot write {path}: {why}")]
     Book { path: String, why: String },

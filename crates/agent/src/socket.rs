@@ -78,16 +78,14 @@ async fn converse(stream: UnixStream, mut status: watch::Receiver<Status>, order
         return;
     }
     match serde_json::from_str(&line) {
-        Ok(Question::Watch) => {
-            loop {
-                let now = status.borrow_and_update().clone();
-                if tell(&mut stream, &Answer::Status(Box::new(now))).await.is_err()
-                    || status.changed().await.is_err()
-                {
-                    return;
-                }
+        Ok(Question::Watch) => loop {
+            let now = status.borrow_and_update().clone();
+            if tell(&mut stream, &Answer::Status(Box::new(now))).await.is_err()
+                || status.changed().await.is_err()
+            {
+                return;
             }
-        }
+        },
         Ok(Question::Status) => {
             let now = status.borrow().clone();
             tell(&mut stream, &Answer::Status(Box::new(now))).await.ok();

@@ -136,7 +136,9 @@ pub fn policies(
     for (name, entry) in &ledger.0 {
         if !all.iter().any(|s| s.name == *name) {
             let reason = match &entry.standing {
-                Standing::RevertFailed { reason } => format!("removed, but what it changed did not go back: {reason}"),
+                Standing::RevertFailed { reason } => {
+                    format!("removed, but what it changed did not go back: {reason}")
+                }
                 _ => "removed".into(),
             };
             all.push(status(name, Phase::Reverting, Some(reason)));
@@ -201,7 +203,8 @@ pub fn summarise(policies: &[PolicyStatus], held: Option<&Hold>, blind: Option<&
     let count = |phase: Phase| policies.iter().filter(|p| p.phase == phase).count();
     let mut parts: Vec<String> = Vec::new();
     for phase in Phase::ALL.into_iter().rev().filter(|p| *p != Phase::InStep) {
-        let names: Vec<&str> = policies.iter().filter(|p| p.phase == phase).map(|p| p.name.as_str()).collect();
+        let names: Vec<&str> =
+            policies.iter().filter(|p| p.phase == phase).map(|p| p.name.as_str()).collect();
         match names.as_slice() {
             [] => {}
             [one] => parts.push(format!("{one} {}", phase.word())),
@@ -240,7 +243,10 @@ mod tests {
             status("d", Phase::Pending, None),
         ];
         let (verdict, story) = summarise(&all, None, None);
-        assert_eq!((verdict, story.as_str()), (Verdict::Trouble, "b rolled back, d pending, 2 policies in step"));
+        assert_eq!(
+            (verdict, story.as_str()),
+            (Verdict::Trouble, "b rolled back, d pending, 2 policies in step")
+        );
         assert_eq!(summarise(&[], None, None), (Verdict::InStep, "0 policies in step".into()));
         let held = Hold { since: "noon".into(), by: "ann".into(), reason: None };
         assert_eq!(summarise(&all, Some(&held), None).1, "hands off: held by ann since noon");

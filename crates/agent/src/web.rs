@@ -42,8 +42,8 @@ pub async fn serve(
                     let response = answer(request.method(), request.uri().path(), &metrics, &status);
                     async move { Ok::<_, Infallible>(response) }
                 });
-                let connection =
-                    hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+                let connection = hyper::server::conn::http1::Builder::new()
+                    .serve_connection(TokioIo::new(stream), service);
                 tokio::time::timeout(LIMIT, connection).await.ok();
             });
         }

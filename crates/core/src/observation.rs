@@ -13,8 +13,7 @@ pub fn patch(full: &Value, before: &Value, now: &Value) -> Value {
     state.insert("interfaces".into(), interfaces.into());
     for section in ["routes", "route-rules"] {
         for list in ["running", "config"] {
-            let (before, now) =
-                (state::list(before, &[section, list]), state::list(now, &[section, list]));
+            let (before, now) = (state::list(before, &[section, list]), state::list(now, &[section, list]));
             if before != now {
                 let entries = patch_entries(state::list(full, &[section, list]), before, now);
                 let holder = state.entry(section).or_insert_with(|| Value::Object(Map::new()));
@@ -133,7 +132,8 @@ mod tests {
         };
         let mut full = routes(&["10.1.0.0/16", "10.2.0.0/16"]);
         full["routes"]["running"] = json!([]);
-        let now = patch(&full, &routes(&["10.1.0.0/16", "10.2.0.0/16"]), &routes(&["10.2.0.0/16", "10.3.0.0/16"]));
+        let now =
+            patch(&full, &routes(&["10.1.0.0/16", "10.2.0.0/16"]), &routes(&["10.2.0.0/16", "10.3.0.0/16"]));
         assert_eq!(now["routes"]["config"], routes(&["10.2.0.0/16", "10.3.0.0/16"])["routes"]["config"]);
     }
 }

@@ -137,8 +137,14 @@ mod tests {
 
     fn kept() -> Vec<Policy> {
         vec![
-            policy("storage", json!({ "interfaces": [{ "name": "br1", "type": "linux-bridge", "state": "up", "mtu": 9000 }] })),
-            policy("vlans", json!({ "interfaces": [{ "name": "br1.7", "type": "vlan", "vlan": { "base-iface": "br1", "id": 7 } }] })),
+            policy(
+                "storage",
+                json!({ "interfaces": [{ "name": "br1", "type": "linux-bridge", "state": "up", "mtu": 9000 }] }),
+            ),
+            policy(
+                "vlans",
+                json!({ "interfaces": [{ "name": "br1.7", "type": "vlan", "vlan": { "base-iface": "br1", "id": 7 } }] }),
+            ),
         ]
     }
 

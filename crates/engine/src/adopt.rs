@@ -89,7 +89,8 @@ mod tests {
             on_disk,
             ..ProfileFact::default()
         };
-        let profiles = [profile("br1", false), profile("br1", true), profile("br2", true), profile("br3", true)];
+        let profiles =
+            [profile("br1", false), profile("br1", true), profile("br2", true), profile("br3", true)];
         let all = ["br1", "br2", "br3"].map(String::from).into();
         assert_eq!(orphans(&view, &profiles, &all), ["br1-true"]);
         assert!(orphans(&view, &profiles, &BTreeSet::new()).is_empty());

@@ -3,6 +3,8 @@
 //! One small record per change, rewritten as the change goes on, and its snapshot beside it, written
 //! once. Both are fsynced and renamed into place, so that a reader sees a whole one or none.
 
+mod phase;
+
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use linesman_core::plan::Plan;
+pub use phase::{Phase, WAYS, Way};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,28 +26,6 @@ const RESERVE: usize = 256 * 1024;
 
 /// How many finished changes are kept.
 const KEEP: usize = 50;
-
-/// How far a change came. What recovery does follows from this alone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Phase {
-    /// The way back is written down; nothing was touched yet.
-    Prepared,
-    /// The worker may have touched anything.
-    Applying,
-    /// The new state is there and waits for a confirmation until the given time.
-    Pending {
-        until: String,
-        checkpoint: String,
-    },
-    /// Verified and probed: the new state is wanted from here on.
-    Committing,
-    /// The old state is wanted from here on.
-    RollingBack {
-        reason: String,
-    },
-    Done,
-}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
@@ -78,6 +59,12 @@ impl Record {
             desired,
             outcome: None,
         }
+    }
+
+    /// Only along the ways that are drawn.
+    pub fn turn(&mut self, next: Phase) {
+        debug_assert!(self.phase.leads_to(&next), "{} -> {}", self.phase.word(), next.word());
+        self.phase = next;
     }
 
     pub fn open(&self) -> bool {
@@ -131,7 +118,7 @@ impl Journal {
 
     /// Ends a record; the snapshot with its secrets is not needed any more.
     pub fn finish(&self, record: &mut Record, outcome: Outcome) -> Result<()> {
-        record.phase = Phase::Done;
+        record.turn(Phase::Done);
         record.outcome = Some(outcome);
         self.update(record)?;
         fs::remove_file(self.snapshot_path(&record.id)).ok();

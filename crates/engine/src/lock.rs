@@ -10,7 +10,7 @@ use crate::{Error, Result};
 
 /// Held while this process changes the host; the kernel lets go of it when the process dies.
 #[derive(Debug)]
-pub struct HostLock(#[allow(dead_code)] Flock<File>);
+pub struct HostLock(Flock<File>);
 
 impl HostLock {
     pub fn take(dir: &Path) -> Result<Self> {
@@ -36,5 +36,12 @@ impl HostLock {
         lock.rewind().ok();
         write!(lock, "{}", std::process::id()).ok();
         Ok(Self(lock))
+    }
+}
+
+/// An agent lives on after its change: its name must not stand there as if it were still at it.
+impl Drop for HostLock {
+    fn drop(&mut self) {
+        self.0.set_len(0).ok();
     }
 }

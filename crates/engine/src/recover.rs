@@ -136,7 +136,7 @@ async fn forward(journal: &Journal, mut record: Record) -> Result<Outcome> {
 
 async fn back(journal: &Journal, mut record: Record, reason: String) -> Result<Outcome> {
     let snapshot = journal.snapshot(&record.id)?;
-    record.phase = Phase::RollingBack { reason: reason.clone() };
+    record.turn(Phase::RollingBack { reason: reason.clone() });
     journal.update(&record).ok();
     let restored = restore::restore(&snapshot, &record.plan, record.checkpoint.as_deref()).await;
     let verdict = if restored.remaining.is_empty() { Verdict::RolledBack } else { Verdict::Incomplete };
@@ -166,7 +166,7 @@ pub fn before_networkmanager(journal: &Journal) -> Result<usize> {
         let snapshot = journal.snapshot(&record.id)?;
         restore::offline(&snapshot, &record.plan).map_err(|e| Error::call("writing profiles back", e))?;
         if let Want::Old { reason } = want(&record, &boot_id(), &[]) {
-            record.phase = Phase::RollingBack { reason };
+            record.turn(Phase::RollingBack { reason });
             journal.update(&record)?;
         }
         restored += 1;

@@ -7,7 +7,10 @@ fn twenty_policies_converge_in_one_transaction() {
     let keeper = Keeper::new("twenty");
     keeper.stop();
     for n in 0..20 {
-        keeper.write(&format!("p{n:02}"), &policy(&format!("p{n:02}"), "priority: 0", &format!("br{n}"), 1400, ""));
+        keeper.write(
+            &format!("p{n:02}"),
+            &policy(&format!("p{n:02}"), "priority: 0", &format!("br{n}"), 1400, ""),
+        );
     }
     keeper.start();
     for n in 0..20 {
@@ -35,7 +38,11 @@ fn the_culprit_is_named_and_the_others_stand() {
     assert!(watch.stop().reachable_at_end());
     let status = keeper.host.linesman(&["status"]);
     assert_eq!(status.code(), Some(1), "{}", status.stdout);
-    assert!(status.stdout.starts_with("TROUBLE: cuts rolled back, 2 policies in step\n"), "{}", status.stdout);
+    assert!(
+        status.stdout.starts_with("TROUBLE: cuts rolled back, 2 policies in step\n"),
+        "{}",
+        status.stdout
+    );
     assert!(keeper.host.interface("br0").is_none(), "what was rolled back is gone");
     let before = keeper.changes().len();
     keeper.signal(linesman_lab::Signal::SIGHUP);
@@ -54,7 +61,8 @@ fn the_culprit_is_named_and_the_others_stand() {
 #[test]
 fn what_builds_on_what_may_come_in_any_order() {
     let keeper = Keeper::new("order");
-    let upper = "interfaces:\n- {name: mv0, type: mac-vlan, state: up, mac-vlan: {base-iface: br5, mode: bridge}}\n";
+    let upper =
+        "interfaces:\n- {name: mv0, type: mac-vlan, state: up, mac-vlan: {base-iface: br5, mode: bridge}}\n";
     keeper.write("a-upper", upper);
     keeper.wait_phase("a-upper", "waiting");
     let reason = keeper.policy("a-upper").unwrap()["reason"].to_string();

@@ -8,4 +8,5 @@ mod life;
 mod networkmanager;
 mod revert;
 mod rival;
+mod systemd;
 mod upgrade;

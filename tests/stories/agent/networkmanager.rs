@@ -13,7 +13,9 @@ fn a_restart_of_networkmanager_is_sat_out() {
     keeper.host.node.wait_daemon(Daemon::NetworkManager).unwrap();
     // It hears NetworkManager again: what is changed through it is seen.
     keeper.host.node.sh("nmcli general status").unwrap();
-    keeper.host.eventually("it looks again", || keeper.status()["blind"].is_null() && keeper.phase("bridge") == "in-step");
+    keeper.host.eventually("it looks again", || {
+        keeper.status()["blind"].is_null() && keeper.phase("bridge") == "in-step"
+    });
     assert_eq!(keeper.changes(), changes, "a restart alone changes nothing");
     keeper.write("more", &policy("more", "priority: 0", "br2", 1400, "eth2"));
     keeper.wait_phase("more", "in-step");

@@ -27,13 +27,17 @@ fn what_a_removed_policy_changed_goes_back_unless_another_needs_it() {
     }
     // Edited since: the way back leads to before the policy, not to its first version.
     keeper.write("nic", &NIC.replace("MTU", "1350"));
-    keeper.host.eventually("the new version is there", || keeper.host.interface("eth1").unwrap()["mtu"] == 1350);
+    keeper
+        .host
+        .eventually("the new version is there", || keeper.host.interface("eth1").unwrap()["mtu"] == 1350);
     keeper.wait_phase("nic", "in-step");
 
     for name in ["gone", "stays", "nic"] {
         keeper.remove(name);
     }
-    keeper.host.eventually("all are forgotten", || keeper.status()["policies"].as_array().unwrap().is_empty());
+    keeper
+        .host
+        .eventually("all are forgotten", || keeper.status()["policies"].as_array().unwrap().is_empty());
     assert!(keeper.host.interface("br2").is_none(), "what it made is gone");
     assert!(keeper.host.interface("br3").is_some(), "what it made stays");
     let eth1 = keeper.host.interface("eth1").unwrap();

@@ -10,7 +10,9 @@ fn a_fight_with_another_writer_ends_and_says_so() {
     let rival = "while sleep 0.1; do ip link set br1 mtu 1300; done";
     let running = keeper.host.node.spawn(["sh", "-c", rival]).unwrap();
     keeper.host.eventually("the agent gives in", || {
-        keeper.policy("kept").is_some_and(|p| p["reason"].to_string().contains("somebody else keeps changing it"))
+        keeper
+            .policy("kept")
+            .is_some_and(|p| p["reason"].to_string().contains("somebody else keeps changing it"))
     });
     assert_eq!(keeper.metric("linesman_corrections_total"), Some(3.0));
     let changes = keeper.changes().len();

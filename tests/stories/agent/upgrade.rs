@@ -25,7 +25,11 @@ fn an_agent_upgraded_in_place_touches_nothing() {
 
 /// NetworkManager counts activations up in the names of its objects.
 fn active(keeper: &Keeper) -> String {
-    keeper.host.node.nmcli(&["-t", "-f", "NAME,DBUS-PATH,ACTIVE-PATH", "connection", "show", "--active"]).unwrap()
+    keeper
+        .host
+        .node
+        .nmcli(&["-t", "-f", "NAME,DBUS-PATH,ACTIVE-PATH", "connection", "show", "--active"])
+        .unwrap()
 }
 
 #[test]

@@ -27,7 +27,8 @@ pub(super) fn contradict(section: &str, one: &Value, other: &Value) -> bool {
 
 /// An absent entry takes away everything that has the properties it names.
 fn takes_away(gone: &Value, wanted: &Value) -> bool {
-    let named = gone.as_object().into_iter().flatten().filter(|(key, value)| *key != "state" && !value.is_null());
+    let named =
+        gone.as_object().into_iter().flatten().filter(|(key, value)| *key != "state" && !value.is_null());
     named.into_iter().all(|(key, value)| wanted.get(key) == Some(value))
 }
 

@@ -18,8 +18,14 @@ fn bridge(name: &str, ports: &[&str]) -> Value {
 #[test]
 fn what_is_about_different_things_adds_up() {
     let route = |to: &str| json!({ "destination": to, "next-hop-interface": "br1" });
-    let one = policy("one", json!({ "interfaces": [bridge("br1", &["eth1"])], "routes": { "config": [route("10.1.0.0/16")] } }));
-    let two = policy("two", json!({ "interfaces": [{ "name": "br1", "mtu": 9000 }], "routes": { "config": [route("10.2.0.0/16"), route("10.1.0.0/16")] } }));
+    let one = policy(
+        "one",
+        json!({ "interfaces": [bridge("br1", &["eth1"])], "routes": { "config": [route("10.1.0.0/16")] } }),
+    );
+    let two = policy(
+        "two",
+        json!({ "interfaces": [{ "name": "br1", "mtu": 9000 }], "routes": { "config": [route("10.2.0.0/16"), route("10.1.0.0/16")] } }),
+    );
     let state = composed(&[one, two]).unwrap();
     assert_eq!(state["interfaces"].as_array().unwrap().len(), 1);
     assert_eq!(state["interfaces"][0]["mtu"], 9000);
@@ -48,25 +54,35 @@ fn complete_lists_must_be_the_same_but_for_their_order() {
 fn an_interface_cannot_be_there_and_gone() {
     let there = policy("there", json!({ "interfaces": [bridge("br1", &[])] }));
     let gone = policy("gone", json!({ "interfaces": [{ "name": "br1", "state": "absent" }] }));
-    assert_eq!(composed(&[there, gone]).unwrap_err(), ["interfaces[br1].state: gone wants absent, there wants up"]);
+    assert_eq!(
+        composed(&[there, gone]).unwrap_err(),
+        ["interfaces[br1].state: gone wants absent, there wants up"]
+    );
 }
 
 #[test]
 fn a_bridge_of_ovs_and_its_interface_are_two() {
     let one = policy("one", json!({ "interfaces": [{ "name": "br-ex", "type": "ovs-bridge", "mtu": 1 }] }));
-    let two = policy("two", json!({ "interfaces": [{ "name": "br-ex", "type": "ovs-interface", "mtu": 2 }] }));
+    let two =
+        policy("two", json!({ "interfaces": [{ "name": "br-ex", "type": "ovs-interface", "mtu": 2 }] }));
     assert_eq!(composed(&[one, two]).unwrap()["interfaces"].as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn routes_to_one_place_contradict_unless_they_share_the_load() {
     let way = |name: &str, gateway: &str, weight: Value| {
-        policy(name, json!({ "routes": { "config": [{ "destination": "0.0.0.0/0", "next-hop-address": gateway,
-            "next-hop-interface": "eth0", "weight": weight }] } }))
+        policy(
+            name,
+            json!({ "routes": { "config": [{ "destination": "0.0.0.0/0", "next-hop-address": gateway,
+            "next-hop-interface": "eth0", "weight": weight }] } }),
+        )
     };
     assert!(composed(&[way("a", "10.0.0.1", Value::Null), way("b", "10.0.0.2", Value::Null)]).is_err());
     assert!(composed(&[way("a", "10.0.0.1", json!(1)), way("b", "10.0.0.2", json!(1))]).is_ok());
-    let gone = policy("gone", json!({ "routes": { "config": [{ "next-hop-interface": "eth0", "state": "absent" }] } }));
+    let gone = policy(
+        "gone",
+        json!({ "routes": { "config": [{ "next-hop-interface": "eth0", "state": "absent" }] } }),
+    );
     assert!(composed(&[way("a", "10.0.0.1", Value::Null), gone]).is_err());
 }
 
@@ -83,7 +99,11 @@ fn what_builds_on_what_comes_later_whatever_its_name() {
 
 #[test]
 fn the_order_of_the_policies_does_not_matter() {
-    let one = policy("one", json!({ "interfaces": [bridge("br1", &["eth1"])], "dns-resolver": { "config": { "server": ["10.0.0.1"] } } }));
-    let two = policy("two", json!({ "interfaces": [bridge("br2", &["eth2"]), { "name": "br1", "mtu": 9000 }] }));
+    let one = policy(
+        "one",
+        json!({ "interfaces": [bridge("br1", &["eth1"])], "dns-resolver": { "config": { "server": ["10.0.0.1"] } } }),
+    );
+    let two =
+        policy("two", json!({ "interfaces": [bridge("br2", &["eth2"]), { "name": "br1", "mtu": 9000 }] }));
     assert_eq!(composed(&[one.clone(), two.clone()]), composed(&[two, one]));
 }

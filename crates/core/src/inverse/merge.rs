@@ -68,7 +68,8 @@ pub fn without(back: &Value, kept: &Value) -> Value {
                 Value::Array(entries.filter_map(|i| interface_without(i, kept)).collect())
             }
             "routes" | "route-rules" => {
-                let kept: Vec<Value> = state::list(kept, &[key, "config"]).iter().map(but_for_state).collect();
+                let kept: Vec<Value> =
+                    state::list(kept, &[key, "config"]).iter().map(but_for_state).collect();
                 let entries = state::list(value, &["config"]);
                 let entries: Vec<&Value> =
                     entries.iter().filter(|e| !kept.contains(&but_for_state(e))).collect();

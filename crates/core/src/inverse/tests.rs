@@ -36,7 +36,8 @@ fn what_was_made_goes() {
 
 #[test]
 fn what_was_altered_becomes_what_it_was_and_nothing_else_is_said() {
-    let desired = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 9000 }] });
+    let desired =
+        json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 9000 }] });
     assert_eq!(
         back(&desired)["interfaces"],
         json!([{ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 1500 }])
@@ -45,16 +46,22 @@ fn what_was_altered_becomes_what_it_was_and_nothing_else_is_said() {
 
 #[test]
 fn a_lease_is_not_asked_for_but_dhcp_is() {
-    let ipv4 = json!({ "enabled": true, "dhcp": false, "address": [{ "ip": "10.0.0.9", "prefix-length": 24 }] });
-    let desired = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "ipv4": ipv4 }] });
+    let ipv4 =
+        json!({ "enabled": true, "dhcp": false, "address": [{ "ip": "10.0.0.9", "prefix-length": 24 }] });
+    let desired =
+        json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "ipv4": ipv4 }] });
     let eth0 = &back(&desired)["interfaces"][0];
     assert_eq!(eth0["ipv4"], json!({ "enabled": true, "dhcp": true, "address": [] }));
 }
 
 #[test]
 fn a_nic_that_nobody_had_configured_loses_its_profile() {
-    let desired = json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up", "mtu": 9000 }] });
-    assert_eq!(back(&desired)["interfaces"], json!([{ "name": "eth1", "type": "ethernet", "state": "absent" }]));
+    let desired =
+        json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up", "mtu": 9000 }] });
+    assert_eq!(
+        back(&desired)["interfaces"],
+        json!([{ "name": "eth1", "type": "ethernet", "state": "absent" }])
+    );
 }
 
 #[test]
@@ -101,5 +108,8 @@ fn what_another_policy_asks_for_stays() {
         "dns-resolver": { "config": { "server": [] } }
     });
     let left = without(&back, &kept);
-    assert_eq!(left, json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "ipv4": { "enabled": false } }] }));
+    assert_eq!(
+        left,
+        json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "ipv4": { "enabled": false } }] })
+    );
 }

@@ -68,9 +68,8 @@ pub fn decide(situation: &Situation<'_>) -> Next {
 }
 
 fn gone<'a>(situation: &Situation<'a>) -> Vec<&'a str> {
-    let there = |name: &str| {
-        situation.policies.iter().any(|p| p.name == name) || situation.unreadable.contains(name)
-    };
+    let there =
+        |name: &str| situation.policies.iter().any(|p| p.name == name) || situation.unreadable.contains(name);
     situation.ledger.0.keys().map(String::as_str).filter(|name| !there(name)).collect()
 }
 

@@ -73,6 +73,12 @@ impl Fight {
 }
 
 impl Entry {
+    /// Only along the ways that are drawn.
+    pub fn turn(&mut self, next: Standing) {
+        debug_assert!(next.follows(Some(&self.standing)), "{} -> {}", self.standing.word(), next.word());
+        self.standing = next;
+    }
+
     pub fn is_kept(&self) -> bool {
         self.standing == Standing::Kept
     }
@@ -86,6 +92,7 @@ impl Ledger {
     /// The states that are kept, under their policy's name.
     pub fn kept(&self) -> Vec<Policy> {
         let kept = self.0.values().filter(|entry| !entry.state.is_null());
-        kept.map(|entry| Policy { state: entry.state.clone(), capture: None, ..entry.policy.clone() }).collect()
+        kept.map(|entry| Policy { state: entry.state.clone(), capture: None, ..entry.policy.clone() })
+            .collect()
     }
 }

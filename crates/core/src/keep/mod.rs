@@ -5,10 +5,12 @@
 mod decide;
 mod ledger;
 mod refuse;
+mod ways;
 
 pub use decide::{Next, Situation, decide};
 pub use ledger::{Entry, Fight, Ledger, Standing};
 pub use refuse::refusals;
+pub use ways::{WAYS, Way};
 
 #[cfg(test)]
 mod tests;

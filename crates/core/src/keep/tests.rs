@@ -80,8 +80,12 @@ fn what_was_rolled_back_waits_for_another_version() {
 #[test]
 fn what_could_not_begin_is_tried_again_in_time() {
     let a = policy("a", 1);
-    let waiting = |until| entry(&a, Standing::Waiting { reason: "no NetworkManager".into(), attempts: 1, until });
-    assert_eq!(next(&told(std::slice::from_ref(&a), &[waiting(NOW + 5)])), Next::Rest { until: Some(NOW + 5) });
+    let waiting =
+        |until| entry(&a, Standing::Waiting { reason: "no NetworkManager".into(), attempts: 1, until });
+    assert_eq!(
+        next(&told(std::slice::from_ref(&a), &[waiting(NOW + 5)])),
+        Next::Rest { until: Some(NOW + 5) }
+    );
     assert_eq!(next(&told(std::slice::from_ref(&a), &[waiting(NOW)])), Next::Apply(vec!["a".into()]));
 }
 

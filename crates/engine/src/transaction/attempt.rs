@@ -48,7 +48,7 @@ pub async fn run(
         .map_err(|e| Setback::new("checkpoint", e.to_string()))?;
 
     // From here on recovery assumes that anything may have been touched.
-    record.phase = Phase::Applying;
+    record.turn(Phase::Applying);
     if let Err(e) = journal.update(record) {
         record.phase = Phase::Prepared;
         return Err(Setback::new("journal", e.to_string()));
@@ -116,7 +116,7 @@ pub async fn run(
         }
     }
 
-    record.phase = Phase::Committing;
+    record.turn(Phase::Committing);
     journal.update(record).map_err(|e| Setback::new("journal", e.to_string()))?;
     failpoint::reach("committing").await;
     let since = switch.since();

@@ -36,7 +36,7 @@ pub(super) fn open(
     within: Duration,
 ) -> Result<(), Setback> {
     let until = humantime::format_rfc3339_seconds(SystemTime::now() + within).to_string();
-    record.phase = Phase::Pending { until, checkpoint: checkpoint.to_string() };
+    record.turn(Phase::Pending { until, checkpoint: checkpoint.to_string() });
     journal.update(record).map_err(|e| Setback::new("journal", e.to_string()))
 }
 

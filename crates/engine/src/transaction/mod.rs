@@ -280,7 +280,7 @@ async fn take_back(
     setback: Setback,
 ) -> Outcome {
     let touched = record.phase != Phase::Prepared;
-    record.phase = Phase::RollingBack { reason: setback.reason.clone() };
+    record.turn(Phase::RollingBack { reason: setback.reason.clone() });
     // A journal that cannot be written must not keep the host cut off.
     if let Err(e) = journal.update(record) {
         log::error!("{e}");

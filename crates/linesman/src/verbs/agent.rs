@@ -21,8 +21,7 @@ pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
         output::error(format!("linesman: {}", linesman_engine::Error::NotRoot));
         return Exit::Environment;
     }
-    let config =
-        Config { policy_dir: args.policy_dir, settings, listen, version: env!("CARGO_PKG_VERSION") };
+    let config = Config { policy_dir: args.policy_dir, settings, listen, version: env!("CARGO_PKG_VERSION") };
     match linesman_agent::run(config).await {
         Ok(()) => Exit::Done,
         Err(error) => {

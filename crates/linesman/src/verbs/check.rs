@@ -43,7 +43,9 @@ fn contradictions(checked: &mut [Checked]) {
     let Err(conflicts) = compose(&policies.iter().collect::<Vec<_>>()) else { return };
     for conflict in conflicts {
         let newer = checked.iter().position(|c| c.policy().is_some_and(|p| p.name == conflict.other.policy));
-        if let Some(Checked::Right(document) | Checked::Wrong(document, _)) = newer.and_then(|at| checked.get(at)) {
+        if let Some(Checked::Right(document) | Checked::Wrong(document, _)) =
+            newer.and_then(|at| checked.get(at))
+        {
             let path = conflict.path.clone();
             let problem = Diagnostic::new(CONTRADICTION, format!("contradiction: {conflict}"))
                 .spanning(document.span(&path))

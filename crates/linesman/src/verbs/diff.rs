@@ -17,7 +17,9 @@ use crate::output;
 pub async fn run(args: DiffArgs, format: Format, settings: &Settings) -> Exit {
     let ledger = Book::new(&settings.state_dir).read();
     if let Some(name) = args.policy.as_ref().filter(|name| ledger.get(name).is_none()) {
-        output::error(format!("linesman: no policy {name} is kept on this host; `linesman status` lists them"));
+        output::error(format!(
+            "linesman: no policy {name} is kept on this host; `linesman status` lists them"
+        ));
         return Exit::Usage;
     }
     let observed = match Nm::connect().await {

@@ -48,7 +48,8 @@ fn failed(settings: &Settings, error: &std::io::Error) -> Exit {
 
 /// Whoever logged in, behind sudo too.
 fn who() -> String {
-    let user = ["SUDO_USER", "USER", "LOGNAME"].iter().find_map(|v| std::env::var(v).ok().filter(|u| !u.is_empty()));
+    let user =
+        ["SUDO_USER", "USER", "LOGNAME"].iter().find_map(|v| std::env::var(v).ok().filter(|u| !u.is_empty()));
     user.unwrap_or_else(|| format!("uid {}", nix::unistd::getuid()))
 }
 

@@ -19,11 +19,15 @@ pub async fn run(args: RetryArgs, format: Format, settings: &Settings) -> Exit {
     match (format, names.as_slice(), args.policy) {
         (Format::Json | Format::Yaml, ..) => output::data(format, &names),
         (_, [], Some(policy)) => {
-            output::error(format!("linesman: policy {policy} has nothing to try again; see `linesman status`"));
+            output::error(format!(
+                "linesman: policy {policy} has nothing to try again; see `linesman status`"
+            ));
             return Exit::Failed;
         }
         (_, [], None) => output::line("nothing to try again: every policy is in step"),
-        (_, names, _) => output::line(format!("tried again: {}; see `linesman status --watch`", names.join(", "))),
+        (_, names, _) => {
+            output::line(format!("tried again: {}; see `linesman status --watch`", names.join(", ")))
+        }
     }
     Exit::Done
 }

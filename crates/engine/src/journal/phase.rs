@@ -1,0 +1,96 @@
+//! How far a change came, and where it can go from there. The drawing in docs/explanation is made from [`WAYS`].
+
+use serde::{Deserialize, Serialize};
+
+/// How far a change came. What recovery does follows from this alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// The way back is written down; nothing was touched yet.
+    Prepared,
+    /// The worker may have touched anything.
+    Applying,
+    /// The new state is there and waits for a confirmation until the given time.
+    Pending {
+        until: String,
+        checkpoint: String,
+    },
+    /// Verified and probed: the new state is wanted from here on.
+    Committing,
+    /// The old state is wanted from here on.
+    RollingBack {
+        reason: String,
+    },
+    Done,
+}
+
+/// From, to, and when.
+pub type Way = (&'static str, &'static str, &'static str);
+
+pub const WAYS: &[Way] = &[
+    ("prepared", "applying", "the dead man's switch is armed"),
+    ("prepared", "rolling-back", "no switch: nothing was touched"),
+    ("prepared", "done", "interrupted: nothing was touched"),
+    ("applying", "pending", "verified and probed, to be confirmed"),
+    ("applying", "committing", "verified and probed"),
+    ("applying", "rolling-back", "an error, a property or a probe that does not hold, a death, a power cut"),
+    ("pending", "committing", "confirmed"),
+    ("pending", "done", "confirmed after its process had died, and it holds"),
+    ("pending", "rolling-back", "not confirmed in time, or taken back"),
+    ("committing", "done", "committed"),
+    ("committing", "rolling-back", "the checkpoint was lost, and the new state does not hold"),
+    ("rolling-back", "done", "the former state was restored and looked at"),
+];
+
+impl Phase {
+    /// As the journal spells it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Prepared => "prepared",
+            Self::Applying => "applying",
+            Self::Pending { .. } => "pending",
+            Self::Committing => "committing",
+            Self::RollingBack { .. } => "rolling-back",
+            Self::Done => "done",
+        }
+    }
+
+    /// To go back may take more than one attempt.
+    pub fn leads_to(&self, next: &Self) -> bool {
+        let (from, to) = (self.word(), next.word());
+        from == to || WAYS.iter().any(|way| (way.0, way.1) == (from, to))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_the_journal() {
+        let pending = Phase::Pending { until: String::new(), checkpoint: String::new() };
+        let back = Phase::RollingBack { reason: String::new() };
+        let all = [Phase::Prepared, Phase::Applying, pending, Phase::Committing, back, Phase::Done];
+        for phase in &all {
+            let written = serde_json::to_string(phase).unwrap();
+            assert!(written.contains(&format!("\"{}\"", phase.word())), "{written}");
+            assert!(
+                WAYS.iter().any(|(from, to, _)| [from, to].contains(&&phase.word())),
+                "{phase:?} is not drawn"
+            );
+        }
+        for (from, to, _) in WAYS {
+            assert!(
+                [from, to].iter().all(|word| all.iter().any(|phase| phase.word() == **word)),
+                "{from} -> {to}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_done_stays_done_and_an_abandoned_change_is_not_taken_up_again() {
+        assert!(!Phase::Done.leads_to(&Phase::Applying));
+        assert!(!Phase::RollingBack { reason: String::new() }.leads_to(&Phase::Committing));
+        assert!(Phase::Applying.leads_to(&Phase::RollingBack { reason: String::new() }));
+    }
+}
