@@ -91,7 +91,9 @@ fn at_rest(kept: &Kept, report: &mut Report) -> Fallible<()> {
     eprintln!("............ at rest");
     let smaps = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
     let kib = |key: &str| {
-        let line = smaps.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.parse::<f64>().ok());
+        let line = smaps
+            .lines()
+            .find_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.parse::<f64>().ok());
         line.unwrap_or(f64::NAN) / 1024.0
     };
     report.row("agent at rest (20 interfaces): resident", kib("Rss:"), "MB", None, 24.0);
@@ -136,7 +138,8 @@ fn committed(kept: &Kept, report: &mut Report) -> Fallible<()> {
         node.run(["mv", &hidden, &file])?;
         wait("the policy", || {
             let text = kept.watch.stdout();
-            text.get(told..).is_some_and(|new| new.contains("pending")) && last_phase(&kept.watch) == Some("in-step")
+            text.get(told..).is_some_and(|new| new.contains("pending"))
+                && last_phase(&kept.watch) == Some("in-step")
         })?;
         ours.push(start.elapsed().as_secs_f64() * 1e3);
         node.run(["rm", &file])?;

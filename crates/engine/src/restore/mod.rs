@@ -108,7 +108,8 @@ impl Way<'_> {
         match restore_profiles(nm, snapshot, plan).await {
             Ok(rewritten) => again.extend(rewritten),
             Err(e) => {
-                left.remaining.push(format!("profiles: {e}; `linesman recover` finishes once they can be written"));
+                left.remaining
+                    .push(format!("profiles: {e}; `linesman recover` finishes once they can be written"));
                 left.unwritten = true;
             }
         }
