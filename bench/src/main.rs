@@ -17,6 +17,7 @@ use linesman_lab::{Lab, Node};
 
 use report::Report;
 
+type Group = fn(&mut Report) -> Fallible<()>;
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
@@ -38,7 +39,7 @@ fn main() -> ExitCode {
 fn benchmarks(only: Option<&str>) -> Fallible<()> {
     linesman_lab::setup()?;
     let mut report = Report::default();
-    let groups: [(&str, fn(&mut Report) -> Fallible<()>); 5] = [
+    let groups: [(&str, Group); 5] = [
         ("apply", throughput::run),
         ("no-op", quick::run),
         ("cut-off", cut_off::run),

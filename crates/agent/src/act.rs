@@ -19,7 +19,7 @@ const LONGEST_WAIT: u64 = 300;
 /// What an attempt came to, for one policy or several.
 #[derive(Debug)]
 pub enum Attempt {
-    Ended(Outcome),
+    Ended(Box<Outcome>),
     /// The document does not fit this host; nothing was touched.
     Unfit(String),
     /// The host lacks something, or is busy; nothing was touched.
@@ -119,7 +119,7 @@ pub async fn revert(
     let back = without(&entry.back, &kept);
     let request = Request::new(format!("revert of policy {}", entry.policy.name), back);
     if request.state.as_object().is_none_or(serde_json::Map::is_empty) {
-        return Attempt::Ended(Outcome::unchanged());
+        return Attempt::Ended(Box::new(Outcome::unchanged()));
     }
     match begin(settings).await {
         Ok(session) => run(session, &request, settings, say).await,
@@ -137,7 +137,7 @@ async fn run(
     let (_never, stop) = watch::channel(false);
     let mut tell = |step: Step| say(&request.source, &step);
     match session.apply(request, settings, stop, &mut tell).await {
-        Ok(outcome) => Attempt::Ended(outcome),
+        Ok(outcome) => Attempt::Ended(Box::new(outcome)),
         Err(refusal) => refused(refusal),
     }
 }
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn an_edited_policy_still_knows_the_way_back_to_the_beginning() {
         let mut ledger = Ledger::default();
-        let done = Attempt::Ended(Outcome::committed());
+        let done = Attempt::Ended(Box::new(Outcome::committed()));
         enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &done);
         enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &done);
         let entry = ledger.get("a").unwrap();
@@ -229,9 +229,14 @@ mod tests {
     #[test]
     fn what_failed_leaves_the_former_version_kept() {
         let mut ledger = Ledger::default();
-        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &Attempt::Ended(Outcome::committed()));
+        enter(
+            &mut ledger,
+            &policy(9000),
+            Some(&ready(9000, 1500)),
+            &Attempt::Ended(Box::new(Outcome::committed())),
+        );
         let bad = Outcome { reason: Some("cut off".into()), ..Outcome::new(Verdict::RolledBack) };
-        enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &Attempt::Ended(bad));
+        enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &Attempt::Ended(Box::new(bad)));
         let entry = ledger.get("a").unwrap();
         assert_eq!(entry.standing, Standing::RolledBack { reason: "cut off".into() });
         assert_eq!(entry.state["interfaces"][0]["mtu"], 9000);

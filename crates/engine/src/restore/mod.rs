@@ -252,10 +252,10 @@ fn interfaces_of(differing: &[Difference], plan: &Plan) -> BTreeSet<String> {
 impl Hostname {
     async fn restore(&self, nm: &Nm) {
         let now = Self::read();
-        if now.fixed != self.fixed {
-            if nm.save_hostname(self.fixed.as_deref().unwrap_or_default()).await.is_err() {
-                self.restore_file().ok();
-            }
+        if now.fixed != self.fixed
+            && nm.save_hostname(self.fixed.as_deref().unwrap_or_default()).await.is_err()
+        {
+            self.restore_file().ok();
         }
         if now.running != self.running {
             nix::unistd::sethostname(&self.running).ok();
