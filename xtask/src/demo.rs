@@ -1,10 +1,13 @@
 //! `make demo`: the main job on a fresh machine, no cluster, watched from outside.
 
-use std::io::{IsTerminal, Write};
+mod agent;
+mod show;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use linesman_lab::{Lab, Node, Watch, documents};
+use linesman_lab::{Lab, Node, documents};
+use show::Show;
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -25,12 +28,14 @@ pub fn run() -> Fallible<()> {
     br_ex(&show, &lab, &node)?;
     cut_off(&show, &lab, &node)?;
     killed(&show, &lab, &node)?;
+    agent::kept(&show, &node)?;
 
     show.title("What happened on this host");
     show.command(&node, &["linesman", "history"], 0)?;
     show.title("Done. What to try next");
     show.say("cargo xtask lab up --nodes 3          a lab of your own; then");
     show.say("cargo xtask lab exec n1 -- bash       be root on a node, and break it");
+    show.say("docs/howto/keep-a-host.md             what the agent does with your policies");
     show.say("docs/tutorial.md                      the same by hand, in ten minutes");
     show.say("make test, make bench                 what this demo says, proven and measured");
     Ok(())
@@ -117,61 +122,5 @@ fn binary() -> Fallible<PathBuf> {
         Ok(binary)
     } else {
         Err("build it first: cargo build -p linesman".into())
-    }
-}
-
-/// What a person sees.
-struct Show {
-    colour: bool,
-}
-
-impl Show {
-    fn new() -> Self {
-        Self {
-            colour: std::io::stdout().is_terminal()
-                && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
-        }
-    }
-
-    fn paint(&self, code: &str, text: &str) -> String {
-        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
-    }
-
-    fn title(&self, text: &str) {
-        self.print(&format!("\n{}", self.paint("1", &format!("== {text}"))));
-    }
-
-    fn say(&self, text: &str) {
-        self.print(&self.paint("36", &format!("   {text}")));
-    }
-
-    fn prompt(&self, words: &[&str]) {
-        let line = if words.first() == Some(&"sh") {
-            words.last().copied().unwrap_or_default().to_string()
-        } else {
-            words.join(" ")
-        };
-        self.print(&self.paint("33", &format!("n1# {line}")));
-    }
-
-    fn print(&self, text: &str) {
-        writeln!(std::io::stdout(), "{}", text.trim_end()).ok();
-    }
-
-    /// Runs it on the node for everybody to see; another exit code than expected ends the demo.
-    fn command(&self, node: &Node, words: &[&str], expected: i32) -> Fallible<()> {
-        self.prompt(words);
-        let status = node.command(words.iter().copied())?.interactive()?;
-        if status.code() == Some(expected) {
-            return Ok(());
-        }
-        Err(format!("`{}` ended with {status}, not with {expected}", words.join(" ")).into())
-    }
-
-    fn seen(&self, watch: Watch) {
-        let record = watch.stop();
-        let outage = record.longest_outage().as_secs_f64();
-        let now = if record.reachable_at_end() { "reachable" } else { "NOT reachable" };
-        self.say(&format!("Seen from outside: longest silence {outage:.1} s; now {now}."));
     }
 }

@@ -328,7 +328,10 @@ impl Agent {
             version: self.config.version.into(),
             pid: std::process::id(),
             started: self.started.clone(),
-            observed: clock::written(self.host.observed),
+            observed: match self.host.observed {
+                0 => "never".into(),
+                seconds => clock::written(seconds),
+            },
         };
         self.metrics.status(&status, self.host.observed);
         publish(&self.status, status);

@@ -16,6 +16,7 @@ pub struct Host {
     pub drift: BTreeMap<String, Vec<Difference>>,
     /// Why the last look failed.
     pub blind: Option<String>,
+    /// When the last look succeeded; 0 before the first.
     pub observed: u64,
     /// Just verified by a transaction: no drift before the next full look.
     fresh: BTreeSet<String>,
@@ -51,9 +52,11 @@ impl Host {
             Some(live) => live.look_fully().await,
             None => Live::start().await.map(|live| self.live = Some(live)),
         };
-        self.fresh.clear();
+        if looked.is_ok() {
+            self.fresh.clear();
+            self.observed = clock::now();
+        }
         self.blind = looked.err().map(|e| e.to_string());
-        self.observed = clock::now();
     }
 
     /// A transaction has just looked at these itself; the state is from before, and a full look comes.

@@ -1,8 +1,13 @@
 //! What can be written in a document.
 
-use linesman_core::check::fields::{INTERFACE, TOP, TYPES, sections};
+use linesman_core::check::fields::{INTERFACE, OPTIONS, TOP, TYPES, sections};
 
 use super::NOTE;
+
+const POLICY: &str = "\
+A NodeNetworkConfigurationPolicy may say in its `spec`, beside `desiredState` and `capture`, what the agent does with it. A plain
+state in the agent's directory is a policy, too: it is named after its file and has the defaults. Keys that mean something in a
+cluster only (`nodeSelector`, `maxUnavailable` and so on) are left alone. [How to keep a host](../howto/keep-a-host.md) has examples.";
 
 const INTRO: &str = "\
 A document is an [NMState](https://nmstate.io) state, in YAML or JSON. It may also be an NMPolicy (`capture` and
@@ -14,12 +19,16 @@ pub fn page() -> String {
         let keys: Vec<String> = sections(kind).iter().map(|key| format!("`{key}`")).collect();
         format!("| `{kind}` | {meaning} | {} |\n", keys.join(", "))
     };
+    let option =
+        |(key, meaning, default): &(&str, &str, &str)| format!("| `{key}` | {meaning} | {default} |\n");
     format!(
         "{NOTE}\n\n# Documents\n\n{INTRO}\n\n## At the top\n\n| key | what it is for |\n|---|---|\n{}\n\
          ## Every interface\n\n| key | what it is for |\n|---|---|\n{}\n\
-         ## Types of interfaces\n\n| type | what it is | its own keys |\n|---|---|---|\n{}",
+         ## Types of interfaces\n\n| type | what it is | its own keys |\n|---|---|---|\n{}\n\
+         ## Options of a policy\n\n{POLICY}\n\n| key | what it is for | default |\n|---|---|---|\n{}",
         TOP.iter().map(plain).collect::<String>(),
         INTERFACE.iter().map(plain).collect::<String>(),
         TYPES.iter().map(typed).collect::<String>(),
+        OPTIONS.iter().map(option).collect::<String>(),
     )
 }

@@ -46,6 +46,27 @@ pub const INTERFACE: &[Field] = &[
     ("alt-names", "other names of the interface"),
 ];
 
+/// What a policy's `spec` says beside its desired state: the key, what it is for, and its default.
+pub const OPTIONS: &[(&str, &str, &str)] = &[
+    (
+        "drift",
+        "what happens when somebody changes by hand what the policy says: `Ignore`, `Report` or `Correct`",
+        "`Report`",
+    ),
+    (
+        "onDelete",
+        "what happens to what the policy made when it is removed: `Retain`, or `Revert` to what was there before",
+        "`Retain`",
+    ),
+    ("priority", "among policies that do not build on each other, the higher one goes first", "0"),
+    (
+        "probes",
+        "a list of what must work after the change as before, spelled as `linesman apply --probe` takes it",
+        "`gateway` and `dns`",
+    ),
+    ("patience", "how many seconds the probes may take to pass after the change", "20"),
+];
+
 /// A type of interface: its name, and what it is.
 pub const TYPES: &[Field] = &[
     ("ethernet", "a NIC"),

@@ -68,3 +68,18 @@ fn unknown(entry: &Entry) -> Fault {
         Diagnostic::new(codes::WRONG_OPTION, message).hint(format!("there are {}", known.join(", ")));
     Fault::new(diagnostic, entry.range)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::KNOWN;
+    use crate::check::fields::OPTIONS;
+
+    #[test]
+    fn every_option_can_be_looked_up() {
+        let mut told: Vec<&str> = OPTIONS.iter().map(|(key, ..)| *key).collect();
+        let mut known: Vec<&str> = KNOWN.iter().skip(3).copied().collect();
+        told.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(told, known);
+    }
+}
