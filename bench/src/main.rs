@@ -2,6 +2,7 @@
 //!
 //! Run by `make bench`. Inside a node the same binary stands in for the incumbent (`incumbent …`).
 
+mod agent;
 mod cut_off;
 mod incumbent;
 mod quick;
@@ -16,6 +17,7 @@ use linesman_lab::{Lab, Node};
 
 use report::Report;
 
+type Group = fn(&mut Report) -> Fallible<()>;
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
@@ -37,11 +39,12 @@ fn main() -> ExitCode {
 fn benchmarks(only: Option<&str>) -> Fallible<()> {
     linesman_lab::setup()?;
     let mut report = Report::default();
-    let groups: [(&str, fn(&mut Report) -> Fallible<()>); 4] = [
+    let groups: [(&str, Group); 5] = [
         ("apply", throughput::run),
         ("no-op", quick::run),
         ("cut-off", cut_off::run),
         ("killed", cut_off::killed),
+        ("agent", agent::run),
     ];
     for (name, group) in groups.into_iter().filter(|(name, _)| only.is_none_or(|o| name.contains(o))) {
         eprintln!("bench: {name} …");

@@ -181,9 +181,16 @@ fn no_journal(host: &Host) -> Option<String> {
     })
 }
 
+/// Dead, and known to be: the footprint asks those who are said to be ready.
+fn kill(host: &Host, daemon: Daemon, short: &str) {
+    host.node.kill_daemon(daemon).unwrap();
+    let ready = format!("/run/lab/{short}.ready");
+    host.eventually("its death is noticed", || !host.node.exists(&ready).unwrap());
+}
+
 fn no_open_vswitch(host: &Host) -> Option<String> {
     host.node.kill_daemon(Daemon::OvsVswitchd).unwrap();
-    host.node.kill_daemon(Daemon::OvsdbServer).unwrap();
+    kill(host, Daemon::OvsdbServer, "ovsdb");
     let words = ["Open vSwitch", "openvswitch-switch"];
     let keys = "ovs-db: {external_ids: {site: lab}}\n";
     let wrong =
@@ -198,7 +205,7 @@ fn no_open_vswitch(host: &Host) -> Option<String> {
 }
 
 fn no_networkmanager(host: &Host) -> Option<String> {
-    host.node.kill_daemon(Daemon::NetworkManager).unwrap();
+    kill(host, Daemon::NetworkManager, "NM");
     let words = ["NetworkManager", "start NetworkManager.service"];
     untouched(host, "apply, no NetworkManager", &words, || host.try_apply(BRIDGE, &[])).or_else(|| {
         let file = host.document(BRIDGE);

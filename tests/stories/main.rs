@@ -1,5 +1,7 @@
 //! Whole-system tests: each file tells one story on a real node.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod agent;
 mod apply;
 mod bad_input;

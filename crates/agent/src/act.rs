@@ -5,7 +5,7 @@ use linesman_core::inverse::{inverse, without, younger};
 use linesman_core::keep::{Entry, Fight, Ledger, Standing};
 use linesman_core::policy::Policy;
 use linesman_engine::outcome::{Outcome, Verdict};
-use linesman_engine::transaction::{self, Refusal, Request, Settings, Step};
+use linesman_engine::transaction::{Loaded, Refusal, Request, Session, Settings, Step};
 use linesman_engine::{Category, desired};
 use serde_json::Value;
 use tokio::sync::watch;
@@ -19,7 +19,7 @@ const LONGEST_WAIT: u64 = 300;
 /// What an attempt came to, for one policy or several.
 #[derive(Debug)]
 pub enum Attempt {
-    Ended(Outcome),
+    Ended(Box<Outcome>),
     /// The document does not fit this host; nothing was touched.
     Unfit(String),
     /// The host lacks something, or is busy; nothing was touched.
@@ -49,13 +49,13 @@ pub struct Ready {
     pub back: Value,
 }
 
-/// Fills captures in, and works out the way back while the host is still as it was.
-pub async fn prepare(policies: &[Policy]) -> Result<Vec<(Policy, Result<Ready, Attempt>)>, Attempt> {
-    let nothing = Request::new("", Value::Object(serde_json::Map::new()));
-    let (_, loaded) = match transaction::plan(&nothing).await {
-        Ok(planned) => planned,
-        Err(refusal) => return Err(refused(refusal)),
-    };
+/// A host that is locked and looked at, for a first attempt.
+pub async fn begin(settings: &Settings) -> Result<Session, Attempt> {
+    Session::begin(settings).await.map_err(refused)
+}
+
+/// Fills captures in, and works out the way back while the host is still as it was. Pure but for nmstate's captures.
+pub fn prepare(policies: &[Policy], loaded: &Loaded) -> Vec<(Policy, Result<Ready, Attempt>)> {
     let one = |policy: &Policy| {
         let state = desired::resolve(&policy.state, policy.capture.as_ref(), &loaded.observed)
             .map_err(|e| Attempt::Unfit(e.to_string()))?;
@@ -63,11 +63,16 @@ pub async fn prepare(policies: &[Policy]) -> Result<Vec<(Policy, Result<Ready, A
             .map_or(Value::Null, |plan| inverse(&plan, &loaded.observed, &loaded.facts));
         Ok(Ready { policy: policy.clone(), state, back })
     };
-    Ok(policies.iter().map(|policy| (policy.clone(), one(policy))).collect())
+    policies.iter().map(|policy| (policy.clone(), one(policy))).collect()
 }
 
 /// All of them as one transaction.
-pub async fn together(ready: &[&Ready], settings: &Settings, say: &mut dyn FnMut(&str, &Step)) -> Attempt {
+pub async fn together(
+    session: Session,
+    ready: &[&Ready],
+    settings: &Settings,
+    say: &mut dyn FnMut(&str, &Step),
+) -> Attempt {
     let policies: Vec<Policy> =
         ready.iter().map(|r| Policy { state: r.state.clone(), capture: None, ..r.policy.clone() }).collect();
     let all: Vec<&Policy> = policies.iter().collect();
@@ -87,7 +92,7 @@ pub async fn together(ready: &[&Ready], settings: &Settings, say: &mut dyn FnMut
     if let Some(patience) = all.iter().filter_map(|p| p.options.patience).max() {
         request.patience = std::time::Duration::from_secs(patience);
     }
-    run(&request, settings, say).await
+    run(session, &request, settings, say).await
 }
 
 /// What people call it in `linesman history`.
@@ -112,21 +117,27 @@ pub async fn revert(
     let kept: Vec<&Policy> = kept.iter().filter(|p| p.name != entry.policy.name).collect();
     let kept = compose(&kept).unwrap_or(Value::Null);
     let back = without(&entry.back, &kept);
-    let mut request = Request::new(format!("revert of policy {}", entry.policy.name), back);
+    let request = Request::new(format!("revert of policy {}", entry.policy.name), back);
     if request.state.as_object().is_none_or(serde_json::Map::is_empty) {
-        return Attempt::Ended(Outcome::unchanged());
+        return Attempt::Ended(Box::new(Outcome::unchanged()));
     }
-    // To put back what was there before is no reason to ask whether it is wise.
-    request.verify = true;
-    run(&request, settings, say).await
+    match begin(settings).await {
+        Ok(session) => run(session, &request, settings, say).await,
+        Err(attempt) => attempt,
+    }
 }
 
-async fn run(request: &Request, settings: &Settings, say: &mut dyn FnMut(&str, &Step)) -> Attempt {
+async fn run(
+    session: Session,
+    request: &Request,
+    settings: &Settings,
+    say: &mut dyn FnMut(&str, &Step),
+) -> Attempt {
     // A daemon that is told to stop lets a change come to its end: taken back, it would count as failed.
     let (_never, stop) = watch::channel(false);
     let mut tell = |step: Step| say(&request.source, &step);
-    match transaction::apply(request, settings, stop, &mut tell).await {
-        Ok(outcome) => Attempt::Ended(outcome),
+    match session.apply(request, settings, stop, &mut tell).await {
+        Ok(outcome) => Attempt::Ended(Box::new(outcome)),
         Err(refusal) => refused(refusal),
     }
 }
@@ -207,7 +218,7 @@ mod tests {
     #[test]
     fn an_edited_policy_still_knows_the_way_back_to_the_beginning() {
         let mut ledger = Ledger::default();
-        let done = Attempt::Ended(Outcome::committed());
+        let done = Attempt::Ended(Box::new(Outcome::committed()));
         enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &done);
         enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &done);
         let entry = ledger.get("a").unwrap();
@@ -218,9 +229,14 @@ mod tests {
     #[test]
     fn what_failed_leaves_the_former_version_kept() {
         let mut ledger = Ledger::default();
-        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &Attempt::Ended(Outcome::committed()));
+        enter(
+            &mut ledger,
+            &policy(9000),
+            Some(&ready(9000, 1500)),
+            &Attempt::Ended(Box::new(Outcome::committed())),
+        );
         let bad = Outcome { reason: Some("cut off".into()), ..Outcome::new(Verdict::RolledBack) };
-        enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &Attempt::Ended(bad));
+        enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &Attempt::Ended(Box::new(bad)));
         let entry = ledger.get("a").unwrap();
         assert_eq!(entry.standing, Standing::RolledBack { reason: "cut off".into() });
         assert_eq!(entry.state["interfaces"][0]["mtu"], 9000);

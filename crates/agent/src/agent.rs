@@ -9,6 +9,7 @@ use linesman_engine::journal::Journal;
 use linesman_engine::lock::HostLock;
 use linesman_engine::observe::live::Depth;
 use linesman_engine::recover;
+use linesman_engine::transaction::Session;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
@@ -135,8 +136,8 @@ impl Agent {
     async fn apply(&mut self, names: &[String]) {
         let named = |name: &String| self.sources.policies.iter().find(|p| p.name == *name).cloned();
         let policies: Vec<Policy> = names.iter().filter_map(named).collect();
-        let prepared = match act::prepare(&policies).await {
-            Ok(prepared) => prepared,
+        let session = match act::begin(&self.config.settings).await {
+            Ok(session) => session,
             Err(attempt) => {
                 say::warning(format!("{}: {}", names.join(", "), reason(&attempt)));
                 for policy in &policies {
@@ -146,7 +147,7 @@ impl Agent {
             }
         };
         let mut ready = Vec::new();
-        for (policy, result) in prepared {
+        for (policy, result) in act::prepare(&policies, session.loaded()) {
             match result {
                 Ok(one) => ready.push(one),
                 Err(attempt) => self.enter(&policy, None, &attempt),
@@ -154,11 +155,14 @@ impl Agent {
         }
         let all: Vec<&Ready> = ready.iter().collect();
         if !all.is_empty() {
-            let attempt = self.together(&all).await;
+            let attempt = self.together(session, &all).await;
             if all.len() > 1 && attempt.has_culprit() {
                 say::warning(format!("together: {}; one by one to find out which", reason(&attempt)));
                 for one in &all {
-                    let attempt = self.together(&[one]).await;
+                    let attempt = match act::begin(&self.config.settings).await {
+                        Ok(session) => self.together(session, &[one]).await,
+                        Err(attempt) => attempt,
+                    };
                     self.enter(&one.policy, Some(one), &attempt);
                 }
             } else {
@@ -167,14 +171,14 @@ impl Agent {
                 }
             }
         }
-        self.write();
-        self.host.look().await;
+        self.host.verified(&self.ledger, names);
+        self.store();
     }
 
-    async fn together(&mut self, ready: &[&Ready]) -> Attempt {
+    async fn together(&mut self, session: Session, ready: &[&Ready]) -> Attempt {
         let status = self.status.clone();
         let mut tell = |what: &str, step: &_| progress(&status, what, say::step(step));
-        let attempt = act::together(ready, &self.config.settings, &mut tell).await;
+        let attempt = act::together(session, ready, &self.config.settings, &mut tell).await;
         self.count(&attempt);
         attempt
     }
@@ -209,8 +213,8 @@ impl Agent {
             say::warning(format!("policy {name} is gone, but what it had changed did not go back: {reason}"));
             entry.turn(Standing::RevertFailed { reason });
         }
-        self.write();
-        self.host.look().await;
+        self.host.verified(&self.ledger, &[]);
+        self.store();
     }
 
     /// Drift that is still there after a breath is corrected.
@@ -304,16 +308,10 @@ impl Agent {
         }
     }
 
-    /// Without a report: what was just made would count as drift until the host is looked at.
-    fn write(&self) {
+    fn store(&mut self) {
         if let Err(e) = self.book.write(&self.ledger) {
             say::warning(format!("{e}; after a restart the policies are compared with the host anew"));
         }
-    }
-
-    fn store(&mut self) {
-        self.write();
-        self.host.compare(&self.ledger);
         self.report();
     }
 

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use inotify::{EventStream, Inotify, WatchMask};
 
 /// Twenty files that are copied one after the other are one change.
-const BURST: Duration = Duration::from_millis(150);
+const BURST: Duration = Duration::from_millis(60);
 /// A directory that is written to all the time is read all the same.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often a directory that is not there is looked for.

@@ -1,9 +1,9 @@
 //! The host as the agent sees it: its state, and what of the kept policies does not hold.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use linesman_core::compare::Difference;
-use linesman_core::keep::Ledger;
+use linesman_core::keep::{Entry, Ledger};
 use linesman_core::verify::verify;
 use linesman_engine::observe::live::{Depth, Live};
 use serde_json::Value;
@@ -18,6 +18,8 @@ pub struct Host {
     pub blind: Option<String>,
     /// When the last look succeeded; 0 before the first.
     pub observed: u64,
+    /// Just verified by a transaction: no drift before the next full look.
+    fresh: BTreeSet<String>,
 }
 
 impl Host {
@@ -30,6 +32,9 @@ impl Host {
         };
         match live.next().await {
             Ok(depth) => {
+                if depth == Depth::Full {
+                    self.fresh.clear();
+                }
                 self.blind = None;
                 self.observed = clock::now();
                 Some(depth)
@@ -48,9 +53,19 @@ impl Host {
             None => Live::start().await.map(|live| self.live = Some(live)),
         };
         if looked.is_ok() {
+            self.fresh.clear();
             self.observed = clock::now();
         }
         self.blind = looked.err().map(|e| e.to_string());
+    }
+
+    /// A transaction has just looked at these itself; the state is from before, and a full look comes.
+    pub fn verified(&mut self, ledger: &Ledger, names: &[String]) {
+        let kept = |name: &&String| ledger.get(name).is_some_and(Entry::is_kept);
+        self.fresh.extend(names.iter().filter(kept).cloned());
+        if let Some(live) = &mut self.live {
+            live.look_soon();
+        }
     }
 
     pub fn state(&self) -> &Value {
@@ -66,7 +81,7 @@ impl Host {
         let drift: BTreeMap<String, Vec<Difference>> = ledger
             .0
             .iter()
-            .filter(|(_, entry)| entry.is_kept() && !entry.state.is_null())
+            .filter(|(name, entry)| entry.is_kept() && !entry.state.is_null() && !self.fresh.contains(*name))
             .map(|(name, entry)| (name.clone(), verify(&entry.state, state, state)))
             .filter(|(_, differences)| !differences.is_empty())
             .collect();

@@ -4,9 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::state;
 
-/// `full` with everything that differs between two looks at the kernel, `before` and `now`.
-///
-/// What only NetworkManager or Open vSwitch knows stays as it was until the next full look.
+/// `full` with everything that differs between two glances at the kernel, `before` and `now`. A glance need not tell
+/// everything: what it does not speak of stays as it was until the next full look.
 pub fn patch(full: &Value, before: &Value, now: &Value) -> Value {
     let mut state = full.as_object().cloned().unwrap_or_default();
     let interfaces =
@@ -38,7 +37,6 @@ fn patch_interfaces(full: &[Value], before: &[Value], now: &[Value]) -> Vec<Valu
         .filter(|i| find(before, i).is_none() || find(now, i).is_some())
         .map(|i| match (find(before, i), find(now, i)) {
             (Some(before), Some(now)) => patch_value(i, &before, &now),
-            (None, Some(now)) if !state::is_userspace(state::kind(i)) => patch_value(i, &Value::Null, &now),
             _ => i.clone(),
         })
         .collect();

@@ -1,6 +1,8 @@
 //! What carries what: from an NMState state to a picture that tells it at one look.
 //!
-//!     state -> build: interfaces and edges -> web: who stands on whom -> text, or svg
+//! ```text
+//! state -> build: interfaces and edges -> web: who stands on whom -> text, or svg
+//! ```
 
 mod build;
 mod layer;

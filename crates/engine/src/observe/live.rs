@@ -1,8 +1,8 @@
 //! The state of this host, kept up to date by events.
 //!
-//! A full retrieve asks NetworkManager for every profile and device and takes seconds with hundreds of them.
-//! A look at the kernel alone is quick: what changed there is patched into the last full state at once, and a
-//! full look follows when NetworkManager has something to say and falls silent again.
+//! A full look asks NetworkManager for every profile and device and takes seconds with hundreds of them. A glance at
+//! the kernel takes milliseconds: what changed there is patched into the last full state at once, and a full look
+//! follows beside it when it is quiet again.
 
 use std::time::{Duration, Instant};
 
@@ -11,19 +11,18 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::{retrieve, retrieve_with};
+use super::glance::glance;
+use super::retrieve;
 use crate::netlink::LinkEvents;
 use crate::nm::Nm;
 use crate::{Error, Result};
 
-/// Events come in bursts; one look after a burst is enough.
+/// Events come in bursts; one glance after a burst is enough.
 const BURST: Duration = Duration::from_millis(40);
-/// A storm of events must not become a storm of looks: so many times as long as the last look took.
-const REST: u32 = 4;
-/// NetworkManager speaks in sentences; the full look waits for their end, but not for ever.
+/// NetworkManager speaks in sentences; the full look waits for their end.
 const SILENCE: Duration = Duration::from_millis(700);
 /// Full looks are dear: so many times as long as the last one took.
-const FULL_REST: u32 = 20;
+const REST: u32 = 40;
 /// What nobody announces (settings of Open vSwitch, sysctls) is found this late.
 const REGULAR: Duration = Duration::from_secs(600);
 const RECONNECT: Duration = Duration::from_secs(1);
@@ -40,11 +39,14 @@ pub struct Live {
     kernel: Value,
     heard: mpsc::Receiver<Heard>,
     tasks: Vec<JoinHandle<()>>,
-    /// Something was heard, but not looked at yet.
-    look_due: bool,
+    /// Something was heard, but not glanced at yet.
+    glance_due: bool,
     full_due: Option<Instant>,
+    /// The full look that is due must not be put off.
+    urgent: bool,
+    /// The full look that is under way, and the glance before it.
+    looking: Option<(JoinHandle<Result<Value>>, Value, Instant)>,
     last_full: (Instant, Duration),
-    last_look: (Instant, Duration),
 }
 
 /// How much was looked at.
@@ -62,16 +64,16 @@ impl Live {
             tokio::task::spawn_local(listen_to_kernel(links, tell.clone())),
             tokio::task::spawn_local(listen_to_networkmanager(tell)),
         ];
-        let now = Instant::now();
         let mut live = Self {
             full: Value::Null,
             kernel: Value::Null,
             heard,
             tasks,
-            look_due: false,
+            glance_due: false,
             full_due: None,
-            last_full: (now, Duration::ZERO),
-            last_look: (now, Duration::ZERO),
+            urgent: false,
+            looking: None,
+            last_full: (Instant::now(), Duration::ZERO),
         };
         live.look_fully().await?;
         Ok(live)
@@ -85,62 +87,103 @@ impl Live {
     /// the wait is given up.
     pub async fn next(&mut self) -> Result<Depth> {
         loop {
-            let due = self.full_due.unwrap_or(self.last_full.0 + REGULAR);
-            if due <= Instant::now() {
-                self.look_fully().await?;
-                return Ok(Depth::Full);
-            }
-            if self.look_due {
-                tokio::time::sleep(BURST.max(self.until_rested())).await;
+            if self.glance_due {
+                tokio::time::sleep(BURST).await;
                 while let Ok(heard) = self.heard.try_recv() {
                     self.note(heard);
                 }
-                if self.look().await? {
+                if self.glance().await? {
                     return Ok(Depth::Kernel);
                 }
-                continue;
             }
-            match tokio::time::timeout_at(due.into(), self.heard.recv()).await {
-                Err(_) => {}
-                Ok(None) => return Err(Error::Observe("nobody listens any more".into())),
-                Ok(Some(heard)) => self.note(heard),
+            let due = self.full_due.unwrap_or(self.last_full.0 + REGULAR);
+            if self.looking.is_none() && due <= Instant::now() {
+                self.begin_full().await?;
+            }
+            let looked = async {
+                match &mut self.looking {
+                    Some((task, _, _)) => task.await.unwrap_or_else(|e| Err(Error::Observe(e.to_string()))),
+                    None => {
+                        tokio::time::sleep_until(due.into()).await;
+                        Ok(Value::Null)
+                    }
+                }
+            };
+            tokio::select! {
+                full = looked => {
+                    if self.looking.is_some() {
+                        self.take_full(full).await?;
+                        return Ok(Depth::Full);
+                    }
+                }
+                heard = self.heard.recv() => match heard {
+                    Some(heard) => self.note(heard),
+                    None => return Err(Error::Observe("nobody listens any more".into())),
+                },
             }
         }
     }
 
-    /// Looks at everything now, as after a change of our own.
+    /// Looks at everything now.
     pub async fn look_fully(&mut self) -> Result<()> {
-        let start = Instant::now();
-        self.full_due = None;
-        // The kernel first: what happens in between is seen as a change, not lost.
-        let kernel = kernel().await?;
-        let full = match Nm::connect().await {
-            Ok(nm) => retrieve(&nm).await,
-            Err(e) => Err(e),
+        if let Some((task, ..)) = self.looking.take() {
+            task.abort();
+        }
+        self.begin_full().await?;
+        let full = match &mut self.looking {
+            Some((task, ..)) => task.await.unwrap_or_else(|e| Err(Error::Observe(e.to_string()))),
+            None => return Ok(()),
         };
+        self.take_full(full).await
+    }
+
+    /// A full look with the next wait, whatever it costs, as after a change of our own.
+    pub fn look_soon(&mut self) {
+        self.full_due = Some(Instant::now());
+        self.urgent = true;
+        // What is under way began before.
+        if let Some((task, ..)) = self.looking.take() {
+            task.abort();
+        }
+    }
+
+    async fn begin_full(&mut self) -> Result<()> {
+        self.full_due = None;
+        self.urgent = false;
+        // The glance first: what happens in between is seen as a change, not lost.
+        let before = glance().await?;
+        let task = tokio::task::spawn_local(async {
+            let nm = Nm::connect().await?;
+            retrieve(&nm).await
+        });
+        self.looking = Some((task, before, Instant::now()));
+        Ok(())
+    }
+
+    async fn take_full(&mut self, full: Result<Value>) -> Result<()> {
+        let Some((_, before, start)) = self.looking.take() else { return Ok(()) };
         self.last_full = (Instant::now(), start.elapsed());
+        let now = glance().await?;
         match full {
             Ok(full) => {
-                self.full = full;
-                self.kernel = kernel;
+                self.full = patch(&full, &before, &now);
+                self.kernel = now;
                 Ok(())
             }
             Err(e) => {
                 self.full_due = Some(Instant::now() + RECONNECT);
                 if self.full.is_null() {
-                    self.full = kernel.clone();
-                    self.kernel = kernel;
+                    self.full = now.clone();
+                    self.kernel = now;
                 }
                 Err(e)
             }
         }
     }
 
-    async fn look(&mut self) -> Result<bool> {
-        let start = Instant::now();
-        let now = kernel().await?;
-        self.look_due = false;
-        self.last_look = (Instant::now(), start.elapsed());
+    async fn glance(&mut self) -> Result<bool> {
+        let now = glance().await?;
+        self.glance_due = false;
         if now == self.kernel {
             return Ok(false);
         }
@@ -150,15 +193,15 @@ impl Live {
     }
 
     fn note(&mut self, heard: Heard) {
-        self.look_due = true;
-        if heard == Heard::NetworkManager {
-            let rested = self.last_full.0 + self.last_full.1 * FULL_REST;
-            self.full_due = Some((Instant::now() + SILENCE).max(rested));
-        }
-    }
-
-    fn until_rested(&self) -> Duration {
-        (self.last_look.0 + self.last_look.1 * REST).saturating_duration_since(Instant::now())
+        self.glance_due = true;
+        let rested = self.last_full.0 + self.last_full.1 * REST;
+        let quiet = Instant::now() + SILENCE;
+        self.full_due = Some(match (heard, self.full_due) {
+            // A busy kernel must not put off what is due.
+            (Heard::Kernel, Some(due)) => due,
+            (_, Some(due)) if self.urgent => due,
+            _ => quiet.max(rested),
+        });
     }
 }
 
@@ -166,13 +209,6 @@ impl Drop for Live {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
-}
-
-async fn kernel() -> Result<Value> {
-    retrieve_with(|s| {
-        s.set_kernel_only(true);
-    })
-    .await
 }
 
 async fn listen_to_kernel(mut links: LinkEvents, tell: mpsc::Sender<Heard>) {

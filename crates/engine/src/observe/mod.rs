@@ -1,5 +1,6 @@
 //! What this host looks like: the state in nmstate's words, and the facts that plan needs beside it.
 
+mod glance;
 pub mod live;
 mod methods;
 pub mod quick;

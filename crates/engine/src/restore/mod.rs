@@ -32,7 +32,7 @@ const RIGHT: Duration = Duration::from_secs(5);
 pub struct Restored {
     /// What is not as before; empty: all of it is.
     pub remaining: Vec<String>,
-    /// NetworkManager or Open vSwitch did not come back: the rest waits until they do.
+    /// NetworkManager or Open vSwitch did not come back, or the disk is full: the rest waits until that is over.
     pub unfinished: bool,
     pub notes: Vec<String>,
 }
@@ -67,7 +67,7 @@ pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>)
     }
     let mut remaining = left.remaining;
     let no_ovs = restore_ovs_keys(snapshot, plan).await;
-    let unfinished = no_ovs.is_some();
+    let unfinished = no_ovs.is_some() || left.unwritten;
     remaining.extend(no_ovs);
     remaining.extend(restore_foreign(snapshot).await);
     Restored { remaining, unfinished, notes }
@@ -86,6 +86,8 @@ struct Left {
     remaining: Vec<String>,
     interfaces: BTreeSet<String>,
     notes: Vec<String>,
+    /// The former profiles could not be written.
+    unwritten: bool,
 }
 
 impl Way<'_> {
@@ -105,7 +107,11 @@ impl Way<'_> {
         let mut again = wrong.clone();
         match restore_profiles(nm, snapshot, plan).await {
             Ok(rewritten) => again.extend(rewritten),
-            Err(e) => left.remaining.push(format!("profiles: {e}")),
+            Err(e) => {
+                left.remaining
+                    .push(format!("profiles: {e}; `linesman recover` finishes once they can be written"));
+                left.unwritten = true;
+            }
         }
         devices::reactivate(nm, snapshot, &again).await;
         devices::remove_created(nm, snapshot, plan).await;
@@ -246,10 +252,10 @@ fn interfaces_of(differing: &[Difference], plan: &Plan) -> BTreeSet<String> {
 impl Hostname {
     async fn restore(&self, nm: &Nm) {
         let now = Self::read();
-        if now.fixed != self.fixed {
-            if nm.save_hostname(self.fixed.as_deref().unwrap_or_default()).await.is_err() {
-                self.restore_file().ok();
-            }
+        if now.fixed != self.fixed
+            && nm.save_hostname(self.fixed.as_deref().unwrap_or_default()).await.is_err()
+        {
+            self.restore_file().ok();
         }
         if now.running != self.running {
             nix::unistd::sethostname(&self.running).ok();

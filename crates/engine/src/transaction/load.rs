@@ -5,7 +5,6 @@ use std::time::Duration;
 use linesman_core::facts::Facts;
 use serde_json::Value;
 
-use super::Request;
 use crate::keyfile::ProfileFile;
 use crate::nm::{self, Nm, NmView};
 use crate::{Error, Result, observe, ovs};
@@ -22,7 +21,7 @@ pub struct Loaded {
     pub facts: Facts,
 }
 
-pub async fn load(request: &Request) -> Result<Loaded> {
+pub async fn load() -> Result<Loaded> {
     if !nix::unistd::geteuid().is_root() {
         return Err(Error::NotRoot);
     }
@@ -35,8 +34,7 @@ pub async fn load(request: &Request) -> Result<Loaded> {
     let (observed, view) = tokio::join!(observe::retrieve(&nm), nm.view());
     let (observed, view) = (observed?, view?);
     let profiles = observe::profiles()?;
-    let mut facts = observe::facts(&nm, &view, &profiles).await?;
-    facts.protect = request.protect;
+    let facts = observe::facts(&nm, &view, &profiles).await?;
     Ok(Loaded { nm, observed, view, profiles, facts })
 }
 

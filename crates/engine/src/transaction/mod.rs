@@ -143,6 +143,39 @@ pub enum Refusal {
     Host(#[from] Error),
 }
 
+/// The host, locked and looked at: what is planned and applied with it is about the same moment.
+#[derive(Debug)]
+pub struct Session {
+    loaded: Loaded,
+    _lock: HostLock,
+}
+
+impl Session {
+    /// Takes the host's lock, finishes what an earlier change left, and looks.
+    pub async fn begin(settings: &Settings) -> Result<Self, Refusal> {
+        let lock = HostLock::take(&settings.run_dir)?;
+        recover::finish_earlier(&Journal::new(&settings.state_dir)).await?;
+        Ok(Self { loaded: load().await?, _lock: lock })
+    }
+
+    pub fn loaded(&self) -> &Loaded {
+        &self.loaded
+    }
+
+    /// Runs the transaction. `stop` turning true takes the change back.
+    pub async fn apply(
+        self,
+        request: &Request,
+        settings: &Settings,
+        stop: watch::Receiver<bool>,
+        say: &mut dyn FnMut(Step),
+    ) -> Result<Outcome, Refusal> {
+        let Self { mut loaded, _lock } = self;
+        loaded.facts.protect = request.protect;
+        attempt_change(request, settings, loaded, stop, say).await
+    }
+}
+
 /// Runs the whole transaction. `stop` turning true takes the change back.
 pub async fn apply(
     request: &Request,
@@ -150,10 +183,17 @@ pub async fn apply(
     stop: watch::Receiver<bool>,
     say: &mut dyn FnMut(Step),
 ) -> Result<Outcome, Refusal> {
-    let _lock = HostLock::take(&settings.run_dir)?;
+    Session::begin(settings).await?.apply(request, settings, stop, say).await
+}
+
+async fn attempt_change(
+    request: &Request,
+    settings: &Settings,
+    loaded: Loaded,
+    stop: watch::Receiver<bool>,
+    say: &mut dyn FnMut(Step),
+) -> Result<Outcome, Refusal> {
     let journal = Journal::new(&settings.state_dir);
-    recover::finish_earlier(&journal).await?;
-    let loaded = load(request).await?;
     let (desired, mut plan) = decide_plan(request, &loaded)?;
     say(Step::Planned(plan.clone()));
     if plan.is_empty() {
@@ -208,7 +248,8 @@ pub async fn apply(
 
 /// The plan for a request on this host; touches nothing.
 pub async fn plan(request: &Request) -> Result<(Plan, Loaded), Refusal> {
-    let loaded = load(request).await?;
+    let mut loaded = load().await?;
+    loaded.facts.protect = request.protect;
     let (_, plan) = decide_plan(request, &loaded)?;
     Ok((plan, loaded))
 }

@@ -1,6 +1,8 @@
 //! A picture in fixed layers, the hardware at the bottom. Everything is in the file: no fonts, no scripts.
 //!
-//!     boxes (what is written) -> rows (which row) -> order (few crossings) -> place (x, y) -> draw
+//! ```text
+//! boxes (what is written) -> rows (which row) -> order (few crossings) -> place (x, y) -> draw
+//! ```
 
 mod boxes;
 mod draw;
