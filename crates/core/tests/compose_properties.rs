@@ -12,45 +12,47 @@ const NAMES: [&str; 5] = ["br0", "br1", "eth0", "eth1", "eth1.7"];
 
 fn interface() -> impl Strategy<Value = Value> {
     let ports = subsequence(vec!["eth0", "eth1"], 0..=2).prop_shuffle();
-    (select(&NAMES[..]), any::<[bool; 4]>(), select(vec![1400, 1500]), ports).prop_map(|(name, has, mtu, ports)| {
-        let mut map = Map::from_iter([("name".to_string(), json!(name))]);
-        if has[0] {
-            map.insert("mtu".into(), mtu.into());
-        }
-        if has[1] {
-            map.insert("ipv4".into(), json!({ "enabled": has[2] }));
-        }
-        if name.starts_with("br") {
-            map.insert("type".into(), "linux-bridge".into());
-            if has[3] {
-                let ports: Vec<Value> = ports.iter().map(|p| json!({ "name": p })).collect();
-                map.insert("bridge".into(), json!({ "port": ports }));
+    (select(&NAMES[..]), any::<[bool; 4]>(), select(vec![1400, 1500]), ports).prop_map(
+        |(name, has, mtu, ports)| {
+            let mut map = Map::from_iter([("name".to_string(), json!(name))]);
+            if has[0] {
+                map.insert("mtu".into(), mtu.into());
             }
-        }
-        if name.contains('.') {
-            map.insert("type".into(), "vlan".into());
-            map.insert("vlan".into(), json!({ "base-iface": "eth1", "id": 7 }));
-        }
-        Value::Object(map)
-    })
+            if has[1] {
+                map.insert("ipv4".into(), json!({ "enabled": has[2] }));
+            }
+            if name.starts_with("br") {
+                map.insert("type".into(), "linux-bridge".into());
+                if has[3] {
+                    let ports: Vec<Value> = ports.iter().map(|p| json!({ "name": p })).collect();
+                    map.insert("bridge".into(), json!({ "port": ports }));
+                }
+            }
+            if name.contains('.') {
+                map.insert("type".into(), "vlan".into());
+                map.insert("vlan".into(), json!({ "base-iface": "eth1", "id": 7 }));
+            }
+            Value::Object(map)
+        },
+    )
 }
 
 fn route() -> impl Strategy<Value = Value> {
-    (select(vec!["10.1.0.0/16", "10.2.0.0/16"]), select(&NAMES[..]), select(vec![100, 200])).prop_map(
-        |(to, by, metric)| json!({ "destination": to, "next-hop-interface": by, "metric": metric }),
-    )
+    (select(vec!["10.1.0.0/16", "10.2.0.0/16"]), select(&NAMES[..]), select(vec![100, 200]))
+        .prop_map(|(to, by, metric)| json!({ "destination": to, "next-hop-interface": by, "metric": metric }))
 }
 
 fn policies() -> impl Strategy<Value = Vec<Policy>> {
     let one = (prop::collection::vec(interface(), 0..3), prop::collection::vec(route(), 0..2), -1_i64..2);
     prop::collection::vec(one, 1..5).prop_map(|all| {
-        let policy = |(number, (mut interfaces, routes, priority)): (usize, (Vec<Value>, Vec<Value>, i64))| {
-            interfaces.sort_by_key(|i| i["name"].to_string());
-            interfaces.dedup_by_key(|i| i["name"].to_string());
-            let state = json!({ "interfaces": interfaces, "routes": { "config": routes } });
-            let options = Options { priority, ..Options::default() };
-            Policy { name: format!("p{number}"), state, capture: None, options }
-        };
+        let policy =
+            |(number, (mut interfaces, routes, priority)): (usize, (Vec<Value>, Vec<Value>, i64))| {
+                interfaces.sort_by_key(|i| i["name"].to_string());
+                interfaces.dedup_by_key(|i| i["name"].to_string());
+                let state = json!({ "interfaces": interfaces, "routes": { "config": routes } });
+                let options = Options { priority, ..Options::default() };
+                Policy { name: format!("p{number}"), state, capture: None, options }
+            };
         all.into_iter().enumerate().map(policy).collect()
     })
 }
