@@ -162,7 +162,7 @@ fn refused(refusal: Refusal) -> Attempt {
 /// Writes what an attempt came to into the ledger. `ready` is absent if it did not come that far.
 pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attempt: &Attempt) {
     let former = ledger.0.remove(&policy.name);
-    let (former_state, former_back, corrections) =
+    let (former_state, former_back, mut corrections) =
         former.as_ref().map_or((Value::Null, Value::Null, Fight::default()), |e| {
             (e.state.clone(), e.back.clone(), e.corrections.clone())
         });
@@ -177,6 +177,13 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attemp
             let back =
                 if former_back.is_null() { ready.back.clone() } else { younger(&former_back, &ready.back) };
             (Standing::Kept, ready.state.clone(), back)
+        }
+        // A correction that did not hold, since somebody else had the last word: still kept, only reported.
+        (Attempt::Ended(outcome), _)
+            if outcome.verdict != Verdict::Abandoned && !edited && before == Some(Standing::Kept) =>
+        {
+            corrections.give_in(clock::now());
+            (Standing::Kept, former_state, former_back)
         }
         (Attempt::Ended(outcome), _) if outcome.verdict != Verdict::Abandoned => {
             let reason = outcome.reason.clone().unwrap_or_else(|| "it did not hold".into());
@@ -240,6 +247,22 @@ mod tests {
         let entry = ledger.get("a").unwrap();
         assert_eq!(entry.standing, Standing::RolledBack { reason: "cut off".into() });
         assert_eq!(entry.state["interfaces"][0]["mtu"], 9000);
+    }
+
+    #[test]
+    fn a_correction_that_did_not_hold_is_not_made_again_and_again() {
+        let mut ledger = Ledger::default();
+        enter(
+            &mut ledger,
+            &policy(9000),
+            Some(&ready(9000, 1500)),
+            &Attempt::Ended(Box::new(Outcome::committed())),
+        );
+        let bad = Outcome { reason: Some("mtu".into()), ..Outcome::new(Verdict::RolledBack) };
+        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &Attempt::Ended(Box::new(bad)));
+        let entry = ledger.get("a").unwrap();
+        assert!(entry.is_kept());
+        assert!(entry.corrections.pause(clock::now()).is_some());
     }
 
     #[test]

@@ -14,7 +14,9 @@ fn a_fight_with_another_writer_ends_and_says_so() {
             .policy("kept")
             .is_some_and(|p| p["reason"].to_string().contains("somebody else keeps changing it"))
     });
-    assert_eq!(keeper.metric("linesman_corrections_total"), Some(3.0));
+    // Three rounds at most; one that could not even be verified is the last.
+    let rounds = keeper.metric("linesman_corrections_total").unwrap();
+    assert!((1.0..=3.0).contains(&rounds), "{rounds}");
     let changes = keeper.changes().len();
     drop(running);
     keeper.host.node.run(["ip", "link", "set", "br1", "mtu", "1350"]).unwrap();

@@ -63,6 +63,11 @@ impl Fight {
         self.0.drain(..many);
     }
 
+    /// A correction that did not hold ends the fight at once: it is not made again and again.
+    pub fn give_in(&mut self, now: u64) {
+        self.0 = vec![now; Self::ROUNDS];
+    }
+
     /// Until when drift is only reported, if the last rounds came too quickly one after the other.
     pub fn pause(&self, now: u64) -> Option<u64> {
         let (first, last) = (self.0.first()?, self.0.last()?);

@@ -11,7 +11,7 @@ pub const WAYS: &[Way] = &[
     ("new", "waiting", "the host lacks something; nothing was touched"),
     ("waiting", "kept", "tried again: committed"),
     ("waiting", "rolled-back", "tried again: made, but did not hold"),
-    ("kept", "rolled-back", "edited or corrected, and that did not hold"),
+    ("kept", "rolled-back", "edited, and that did not hold"),
     ("kept", "waiting", "edited or corrected, and the host lacks something"),
     ("rolled-back", "kept", "edited: committed"),
     ("rolled-back", "waiting", "linesman retry; or edited, and the host lacks something"),
