@@ -14,13 +14,27 @@ pub fn in_order<'a>(policies: &[&'a Policy]) -> Vec<&'a Policy> {
     waiting.sort_by(|a, b| (-a.options.priority, &a.name).cmp(&(-b.options.priority, &b.name)));
     let mut ordered = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
-        let ready = waiting.iter().position(|policy| {
-            let needed = needs(&policy.state);
-            waiting.iter().all(|other| other.name == policy.name || !makes_any(&other.state, &needed))
-        });
+        let below: Vec<BTreeSet<usize>> = (0..waiting.len()).map(|at| below(&waiting, at)).collect();
+        // Nothing below it but what has it below itself: nothing at all, or its own circle.
+        let ready = (0..waiting.len()).find(|at| below[*at].iter().all(|other| below[*other].contains(at)));
         ordered.push(waiting.remove(ready.unwrap_or(0)));
     }
     ordered
+}
+
+/// Everything that a policy builds on, however many others are in between.
+fn below(policies: &[&Policy], start: usize) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut next = vec![start];
+    while let Some(here) = next.pop() {
+        let needed = needs(&policies[here].state);
+        for (at, other) in policies.iter().enumerate() {
+            if at != here && makes_any(&other.state, &needed) && found.insert(at) {
+                next.push(at);
+            }
+        }
+    }
+    found
 }
 
 /// Interfaces that a state refers to and does not declare itself: ports, bases, ways out of routes.
