@@ -34,7 +34,7 @@ fn nodes_write_their_own(namespace: &str) -> Value {
     ]);
     spec["matchConditions"] = json!([{ "name": "an-agent-writes", "expression": account(namespace, names::AGENT) }]);
     spec["variables"] = json!([
-        { "name": "node", "expression": format!("'{NODE_CLAIM}' in request.userInfo.extra ? \
+        { "name": "node", "expression": format!("has(request.userInfo.extra) && '{NODE_CLAIM}' in request.userInfo.extra ? \
             request.userInfo.extra['{NODE_CLAIM}'][0] : ''") },
         { "name": "subject", "expression": "request.operation == 'DELETE' ? oldObject : object" },
         { "name": "labelled", "expression": format!("has(variables.subject.metadata.labels) && \
@@ -43,7 +43,7 @@ fn nodes_write_their_own(namespace: &str) -> Value {
     spec["validations"] = json!([
         validation("variables.node != ''",
             "the agent's token does not say on which node it runs; Kubernetes 1.30 or newer writes that into the tokens of Pods"),
-        validation(&format!("request.resource.resource != '{}' || request.name == variables.node", NODE_STATE.plural),
+        validation(&format!("request.resource.resource != '{}' || variables.subject.metadata.name == variables.node", NODE_STATE.plural),
             "an agent may write only the NodeNetworkState of its own node"),
         validation(&format!("request.resource.resource != '{}' || variables.labelled == variables.node", ENACTMENT.plural),
             "an agent may write only enactments of its own node"),
