@@ -23,6 +23,8 @@ pub struct EnactmentSpec {
     #[serde(skip_serializing_if = "is_false")]
     pub revert: bool,
     pub stage: Stage,
+    /// Counts the operator's tries on this node; the status says which one it answers.
+    pub attempt: i64,
     /// The agent may begin until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_expires: Option<Time>,
@@ -83,9 +85,9 @@ pub struct EnactmentStatus {
     pub captured_states: BTreeMap<String, CapturedState>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy_generation: Option<i64>,
-    /// Of the instruction that this status answers: a policy that was made anew has another.
+    /// `spec.attempt` of the instruction that this status answers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub policy_uid: Option<String>,
+    pub attempt: Option<i64>,
     /// `metadata.generation` of this enactment when this was said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,

@@ -170,6 +170,7 @@ fn enactments() {
         options,
         revert: true,
         stage: Stage::Released,
+        attempt: 1,
         release_expires: Some(Time(1)),
         previous: Some(Previous { generation: 1, desired_state: Some(json!({})), capture: labels("c") }),
     };
@@ -181,7 +182,7 @@ fn enactments() {
         desired_state_meta_info: info(),
         captured_states: [("c".to_string(), captured)].into(),
         policy_generation: Some(1),
-        policy_uid: Some("u".into()),
+        attempt: Some(1),
         observed_generation: Some(1),
         conditions: conditions(),
         features: vec!["f".into()],

@@ -20,6 +20,7 @@ pub mod path;
 pub mod plan;
 pub mod policy;
 mod reach;
+pub mod rollout;
 pub mod secrets;
 mod state;
 pub mod topology;

@@ -63,10 +63,10 @@ fn a_file_that_is_not_there_is_wrong_input() {
 #[test]
 fn files_are_imported_anywhere() {
     let folder = std::env::temp_dir().join(format!("linesman-import-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("deploy is there");
+    std::fs::create_dir_all(&folder).unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
-        std::fs::write(&path, text).expect("deploy is there");
+        std::fs::write(&path, text).unwrap();
         path.display().to_string()
     };
     let profile =
@@ -79,14 +79,14 @@ fn files_are_imported_anywhere() {
     assert!(document.starts_with("# Imported from ") && document.contains("name: dm0"), "{document}");
     assert!(notes.contains("a.nmconnection:5: connection.zone") && document.contains("#   "), "{notes}");
     let json = linesman(&["import", "-o", "json", "--from", "keyfile", &profile]).stdout;
-    let state: serde_json::Value = serde_json::from_slice(&json).expect("deploy is there");
+    let state: serde_json::Value = serde_json::from_slice(&json).unwrap();
     assert_eq!(state["interfaces"][0]["type"], "dummy");
     let refused = linesman(&["import", &broken]);
     assert_eq!(refused.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("error[LM0017]"));
     assert_eq!(linesman(&["import", "/nowhere"]).status.code(), Some(3));
     assert_eq!(linesman(&["import", "--from", "netplan"]).status.code(), Some(64));
-    std::fs::remove_dir_all(&folder).expect("deploy is there");
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -31,6 +31,7 @@ fn spec() -> Value {
         ("revert", boolean().about("Undo what the policy changed, instead of applying it.")),
         ("stage", word(&["Bound", "Claimed", "Released", "Expired"])
             .about("How far the operator lets it go. The agent begins only what is Released.")),
+        ("attempt", long().about("Counts the tries on this node; the status says which one it answers.")),
         ("releaseExpires", time().about("The agent may begin until then.")),
         ("previous", previous()),
     ])
@@ -64,7 +65,7 @@ fn status() -> Value {
         ("desiredStateMetaInfo", info()),
         ("capturedStates", map(object([("state", free()), ("metaInfo", info())]))),
         ("policyGeneration", long()),
-        ("policyUid", string()),
+        ("attempt", long()),
         ("observedGeneration", long()),
         ("conditions", conditions()),
         ("features", list(string()).with("x-kubernetes-list-type", "set")),

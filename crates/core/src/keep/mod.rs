@@ -8,7 +8,7 @@ mod refuse;
 
 pub use decide::{Next, Situation, decide};
 pub use ledger::{Entry, Fight, Ledger, Standing};
-pub use refuse::refusals;
+pub use refuse::{Refusals, refusals, refused};
 
 #[cfg(test)]
 mod tests;
