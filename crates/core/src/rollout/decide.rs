@@ -16,7 +16,7 @@ use super::slots::Slots;
 use super::standing::Standing;
 use super::status::status;
 use super::steps::{Action, Step};
-use super::sweep::{Leaving, leaving};
+use super::sweep::{self, Leaving, leaving};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
@@ -44,9 +44,12 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         limit,
         taken: situation.own().filter(|e| Standing::of(e).has_slot()).count(),
     };
-    let mut actions: Vec<Action> = gone;
+    let mut actions = gone;
     actions.extend(slots.share(&mut candidates));
-    actions.extend(finalizer(situation, candidates.is_empty()));
+    match finalizer(situation, candidates.is_empty()) {
+        Some(keep @ Action::Finalizer { keep: true }) => actions.insert(0, keep),
+        last => actions.extend(last),
+    }
     Decision {
         actions,
         status: status(policy, &candidates, &gate, limit),
@@ -73,7 +76,7 @@ fn candidates<'a>(situation: &'a Situation<'_>, index: &Index<'a>) -> (Vec<Candi
     }
     let there: BTreeSet<&str> = situation.nodes.iter().map(|node| node.name.as_str()).collect();
     let lost = situation.own().filter(|e| !there.contains(e.node.as_str()));
-    gone.extend(lost.map(|e| Action::on(e, Step::Delete)));
+    gone.extend(lost.filter_map(|e| Some(Action::on(e, sweep::lost(e, situation.now)?))));
     (candidates, gone)
 }
 

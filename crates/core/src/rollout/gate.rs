@@ -39,7 +39,7 @@ impl<'a> Gate<'a> {
             return self.closed.clone();
         }
         let waits = !self.awaited.is_empty() && !self.canaries.contains(node);
-        waits.then(|| Hold::Awaits("waits until every canary holds".into()))
+        waits.then_some(Hold::Canary)
     }
 
     pub fn closed(&self) -> Option<&Hold> {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::content::Content;
 use super::facts::{EnactmentFacts, NodeFacts, PolicyFacts};
-use super::overlay::state_for;
+use super::overlay::{OverlayError, state_for};
 use super::standing::Standing;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,9 @@ pub enum Hold {
     Paused,
     /// Somebody aborted it, or too many failed.
     Stopped(String),
-    /// For a canary, another policy, the control plane.
+    /// For the canaries, which go first.
+    Canary,
+    /// For another policy, the control plane, the node's own report.
     Awaits(String),
     /// Undo without an earlier version.
     NoWayBack,
@@ -44,6 +46,7 @@ impl fmt::Display for Hold {
         match self {
             Self::Away(why) => f.write_str(why),
             Self::Conflict(why) | Self::Stopped(why) | Self::Awaits(why) => f.write_str(why),
+            Self::Canary => f.write_str("waits until every canary holds"),
             Self::Paused => f.write_str("the rollout is paused"),
             Self::NoWayBack => f.write_str("no earlier version of the policy held on this node"),
         }
@@ -66,7 +69,11 @@ impl<'a> Candidate<'a> {
         let state = match state_for(&policy.spec, node) {
             Ok(state) => state,
             Err(error) => {
-                let phase = without_content(enactment, Hold::Conflict(error.to_string()));
+                let hold = match &error {
+                    OverlayError::Ambiguous { .. } => Hold::Conflict(error.to_string()),
+                    OverlayError::MacsUnknown => Hold::Awaits(error.to_string()),
+                };
+                let phase = without_content(enactment, hold);
                 return Self { node, enactment, content: None, phase };
             }
         };

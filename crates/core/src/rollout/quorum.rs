@@ -63,6 +63,6 @@ impl<'a> Quorum<'a> {
 
     pub fn reason(&self) -> String {
         let names: Vec<&str> = self.down.union(&self.touched).copied().collect();
-        format!("the control plane can spare no other node while {} is changed or down", names.join(", "))
+        format!("the control plane can spare no other node while these are changed or down: {}", names.join(", "))
     }
 }

@@ -2,6 +2,7 @@
 
 use linesman_api::condition::{Condition, Truth};
 use linesman_api::conditions::policy::{ALL, AVAILABLE, DEGRADED, IGNORED, PROGRESSING};
+use linesman_api::options::OnDelete;
 use linesman_api::policy::{Held, NodeCounts, PolicyStatus, Waves};
 use linesman_api::reasons::policy as reasons;
 
@@ -39,7 +40,7 @@ fn counts(candidates: &[Candidate<'_>]) -> NodeCounts {
             Phase::Busy | Phase::Claimed => &mut counts.progressing,
             Phase::Failed { .. } => &mut counts.failing,
             Phase::Held(Hold::Away(_)) => &mut counts.away,
-            Phase::Held(Hold::Stopped(_)) | Phase::Left => &mut counts.aborted,
+            Phase::Held(Hold::Stopped(_) | Hold::NoWayBack) | Phase::Left => &mut counts.aborted,
             Phase::Waiting | Phase::Held(_) => &mut counts.pending,
         };
         *count += 1;
@@ -60,8 +61,12 @@ fn held(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Held> {
         _ => None,
     });
     let others = candidates.iter().filter_map(|c| match &c.phase {
-        Phase::Held(Hold::Paused | Hold::Stopped(_)) => None,
+        Phase::Held(Hold::Paused | Hold::Stopped(_) | Hold::Canary) => None,
         Phase::Held(hold) => Some(Held { node: c.node.name.clone(), reason: hold.to_string() }),
+        Phase::Busy => {
+            let why = c.node.away()?;
+            Some(Held { node: c.node.name.clone(), reason: format!("was released, but {why}") })
+        }
         _ => None,
     });
     let canaries = policy.spec.rollout.iter().flat_map(|rollout| &rollout.canary);
@@ -159,7 +164,12 @@ fn degraded(gate: &Gate<'_>, counts: &NodeCounts) -> String {
 
 fn progressing(policy: &PolicyFacts, gate: &Gate<'_>, counts: &NodeCounts) -> String {
     let done = format!("{} of {} nodes configured", counts.available, counts.matching);
-    let doing = if policy.deleting { format!("{} nodes go back", counts.matching) } else { done };
+    let reverts = policy.spec.options().on_delete == OnDelete::Revert;
+    let doing = match (policy.deleting, reverts) {
+        (false, _) => done,
+        (true, true) => format!("still to go back: {}", counts.matching),
+        (true, false) => format!("still being changed: {}", counts.matching),
+    };
     let why = match (gate.closed(), gate.awaited()) {
         (Some(hold), _) => format!("; {hold}"),
         (None, []) => String::new(),

@@ -1,11 +1,14 @@
 //! Nodes that a policy is no longer about: it was deleted, their labels changed, or they are gone.
 
+use linesman_api::enactment::{EnactmentSpec, Stage};
 use linesman_api::options::OnDelete;
+use linesman_api::time::Time;
 
 use super::content::Content;
 use super::facts::{EnactmentFacts, NodeFacts, PolicyFacts};
 use super::phase::{Candidate, Phase};
 use super::standing::Standing;
+use super::steps::Step;
 
 #[derive(Debug)]
 pub enum Leaving<'a> {
@@ -28,6 +31,17 @@ pub fn leaving<'a>(policy: &PolicyFacts, node: Option<&'a NodeFacts>, enactment:
         return Leaving::Delete(enactment);
     }
     Leaving::Stay(Candidate::wanting(policy, node, Some(enactment), Content::reverting(spec)))
+}
+
+/// On a node that nobody knows. Kubernetes deletes what a node owned; what is seen here may be older news than the enactment,
+/// so one that was released is waited for as ever.
+pub fn lost(enactment: &EnactmentFacts, now: Time) -> Option<Step> {
+    let spec = enactment.spec.as_ref();
+    match (Standing::of(enactment).until(), spec) {
+        (Some(until), _) if now < until => None,
+        (Some(_), Some(spec)) => Some(Step::Expire(Box::new(EnactmentSpec { stage: Stage::Expired, ..spec.clone() }))),
+        _ => Some(Step::Delete),
+    }
 }
 
 /// Whether the policy, in any version, may have changed the node and not taken that back.
