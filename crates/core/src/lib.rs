@@ -20,6 +20,7 @@ pub mod path;
 pub mod plan;
 pub mod policy;
 mod reach;
+pub mod report;
 pub mod rollout;
 pub mod secrets;
 mod state;
