@@ -106,7 +106,7 @@ fn fifteen_hundred_vlans_fit_and_what_is_missing_is_said() {
 
 #[test]
 fn whatever_is_seen_fits() {
-    for vlans in [4094, 20_000] {
+    for vlans in [4094, 8000] {
         let Report { state, omitted } = report(&fat(vlans), &[], BUDGET);
         assert!(serde_json::to_string(&state).unwrap().len() <= BUDGET, "{vlans}: {omitted:?}");
     }

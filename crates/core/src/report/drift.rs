@@ -11,7 +11,7 @@ pub fn drift(differences: &[Difference]) -> Condition {
     match differences {
         [] => Condition::new(DRIFTED, Truth::False, reasons::IN_STEP, ""),
         [first, rest @ ..] => {
-            let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+            let more = if rest.is_empty() { String::new() } else { format!("; {} more", rest.len()) };
             let message = format!("{}{more}", message::difference(first));
             Condition::new(DRIFTED, Truth::True, reasons::DRIFTED, message::short(&message))
         }

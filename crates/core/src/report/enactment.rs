@@ -70,7 +70,7 @@ pub fn applying() -> Vec<Condition> {
 /// It could not begin, and is tried again.
 pub fn retrying(ending: &Ending, node: &str, attempt: u64) -> Vec<Condition> {
     let message = format!("{node}, try {attempt}: {}", message::failure(ending));
-    five([Truth::False, Truth::True, Truth::True], reasons::RETRYING, &message::short(&message))
+    five([Truth::False, Truth::True, Truth::True], reasons::RETRYING, &message)
 }
 
 pub fn ended(ending: &Ending) -> Vec<Condition> {
@@ -82,8 +82,7 @@ pub fn ended(ending: &Ending) -> Vec<Condition> {
         // Waits for a confirmation that an agent gives itself: not an end.
         Verdict::Pending => applying(),
         Verdict::RolledBack | Verdict::Incomplete | Verdict::Abandoned => {
-            let message = message::short(&message::failure(ending));
-            five([Truth::False, Truth::True, Truth::False], reasons::FAILED, &message)
+            five([Truth::False, Truth::True, Truth::False], reasons::FAILED, &message::failure(ending))
         }
     }
 }

@@ -1,7 +1,15 @@
 //! Names with wildcards: `*` any characters, `?` any one.
 
+use std::fmt::{self, Write as _};
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob(Vec<char>);
+
+impl fmt::Display for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|c| f.write_char(*c))
+    }
+}
 
 impl Glob {
     pub fn new(pattern: &str) -> Self {

@@ -8,7 +8,7 @@ use crate::path::Step;
 use crate::secrets::{is_secret, mask_text};
 
 /// More is in the agent's log and in `linesman history`.
-const LONGEST: usize = 600;
+const LONGEST: usize = 400;
 
 pub fn success(ending: &Ending) -> String {
     match (ending.verdict, ending.reverting) {
@@ -24,7 +24,8 @@ pub fn failure(ending: &Ending) -> String {
     let step = ending.step.as_ref().map(|step| format!("{step}: ")).unwrap_or_default();
     let reason = mask_text(ending.reason.as_deref().unwrap_or("failed").trim());
     let reason = reason.lines().next().unwrap_or_default();
-    format!("{code}{step}{reason}{}; {}", differences(&ending.differences), now(ending))
+    let what = short(&format!("{reason}{}", differences(&ending.differences)));
+    format!("{code}{step}{what}; {}", now(ending))
 }
 
 fn now(ending: &Ending) -> String {
@@ -43,7 +44,7 @@ fn differences(found: &[Difference]) -> String {
     let Some(first) = found.first() else { return String::new() };
     let more = match found.len() - 1 {
         0 => String::new(),
-        more => format!(" and {more} more"),
+        more => format!("; {more} more"),
     };
     format!(" ({}{more})", difference(first))
 }
@@ -80,5 +81,5 @@ pub fn short(text: &str) -> String {
     }
     let cut: String = text.chars().take(LONGEST).collect();
     let end = cut.rfind(' ').unwrap_or(cut.len());
-    format!("{} … (linesman history on the node has it all)", &cut[..end])
+    format!("{} … (more in `linesman history` on the node)", &cut[..end])
 }

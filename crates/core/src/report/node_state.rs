@@ -58,7 +58,9 @@ fn filtered(state: &mut Value, filter: &[Glob]) -> Option<String> {
             routes.retain(|route| !state::text(route, "next-hop-interface").is_some_and(gone));
         }
     }
-    (!by_filter.is_empty()).then(|| format!("{} interfaces, by the filter", by_filter.len()))
+    // How many they are changes with every Pod, and would be news each time.
+    let globs: Vec<String> = filter.iter().map(ToString::to_string).collect();
+    (!globs.is_empty()).then(|| format!("interfaces by the filter: {}", globs.join(", ")))
 }
 
 /// The status to write; none when it would say what it says already.
