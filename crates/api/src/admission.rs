@@ -32,31 +32,48 @@ fn nodes_write_their_own(namespace: &str) -> Value {
         rule(NODE_STATE.versions, &states, &["CREATE", "UPDATE", "DELETE"]),
         rule(ENACTMENT.versions, &enactments, &["CREATE", "UPDATE", "DELETE"]),
     ]);
-    spec["matchConditions"] = json!([{ "name": "an-agent-writes", "expression": account(namespace, names::AGENT) }]);
+    spec["matchConditions"] =
+        json!([{ "name": "an-agent-writes", "expression": account(namespace, names::AGENT) }]);
     spec["variables"] = json!([
         { "name": "node", "expression": format!("has(request.userInfo.extra) && '{NODE_CLAIM}' in request.userInfo.extra ? \
             request.userInfo.extra['{NODE_CLAIM}'][0] : ''") },
-        { "name": "subject", "expression": "request.operation == 'DELETE' ? oldObject : object" },
+        { "name": "subject", "expression": "request.operation == 'CREATE' ? object : oldObject" },
         { "name": "labelled", "expression": format!("has(variables.subject.metadata.labels) && \
             '{label}' in variables.subject.metadata.labels ? variables.subject.metadata.labels['{label}'] : ''") },
     ]);
     spec["validations"] = json!([
-        validation("variables.node != ''",
-            "the agent's token does not say on which node it runs; Kubernetes 1.30 or newer writes that into the tokens of Pods"),
-        validation(&format!("request.resource.resource != '{}' || variables.subject.metadata.name == variables.node", NODE_STATE.plural),
-            "an agent may write only the NodeNetworkState of its own node"),
-        validation(&format!("request.resource.resource != '{}' || variables.labelled == variables.node", ENACTMENT.plural),
-            "an agent may write only enactments of its own node"),
-        validation(&format!("request.resource.resource != '{}' || request.subResource == 'status'", ENACTMENT.plural),
-            "an agent reports in the status of an enactment; making, changing and deleting it is the operator's"),
+        validation(
+            "variables.node != ''",
+            "the agent's token does not say on which node it runs; Kubernetes 1.30 or newer writes that into the tokens of Pods"
+        ),
+        validation(
+            &format!(
+                "request.resource.resource != '{}' || variables.subject.metadata.name == variables.node",
+                NODE_STATE.plural
+            ),
+            "an agent may write only the NodeNetworkState of its own node"
+        ),
+        validation(
+            &format!(
+                "request.resource.resource != '{}' || variables.labelled == variables.node",
+                ENACTMENT.plural
+            ),
+            "an agent may write only enactments of its own node"
+        ),
+        validation(
+            &format!(
+                "request.resource.resource != '{}' || request.subResource == 'status'",
+                ENACTMENT.plural
+            ),
+            "an agent reports in the status of an enactment; making, changing and deleting it is the operator's"
+        ),
     ]);
     policy("linesman-nodes-write-their-own", spec)
 }
 
 fn operator_instructs(namespace: &str) -> Value {
     let mut spec = guard(&[rule(ENACTMENT.versions, &[ENACTMENT.plural.into()], &["CREATE", "UPDATE"])]);
-    spec["matchConditions"] =
-        json!([{ "name": "not-the-operator", "expression": format!("!({})", account(namespace, names::OPERATOR)) }]);
+    spec["matchConditions"] = json!([{ "name": "not-the-operator", "expression": format!("!({})", account(namespace, names::OPERATOR)) }]);
     spec["validations"] = json!([validation(
         "request.operation == 'CREATE' ? !has(object.spec) : \
          (has(object.spec) ? has(oldObject.spec) && object.spec == oldObject.spec : !has(oldObject.spec))",

@@ -35,13 +35,7 @@ pub struct Condition {
 
 impl Condition {
     pub fn new(kind: &str, status: Truth, reason: &str, message: impl Into<String>) -> Self {
-        Self {
-            kind: kind.into(),
-            status,
-            reason: reason.into(),
-            message: message.into(),
-            ..Self::default()
-        }
+        Self { kind: kind.into(), status, reason: reason.into(), message: message.into(), ..Self::default() }
     }
 
     pub fn is_true(&self) -> bool {

@@ -34,8 +34,11 @@ impl Definition {
         }
         names["categories"] = json!(["nmstate"]);
         let schema = finish(root(self.about, self.fields));
-        let versions: Vec<Value> =
-            versions.iter().enumerate().map(|(n, name)| version(name, n == 0, kind, &schema, &self.columns)).collect();
+        let versions: Vec<Value> = versions
+            .iter()
+            .enumerate()
+            .map(|(n, name)| version(name, n == 0, kind, &schema, &self.columns))
+            .collect();
         json!({
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
@@ -60,7 +63,8 @@ fn version(name: &str, stored: bool, kind: &str, schema: &Value, columns: &[Valu
     let mut version = json!({ "name": name, "served": true, "storage": stored });
     if !stored {
         version["deprecated"] = true.into();
-        version["deprecationWarning"] = format!("{GROUP}/{name} {kind} is deprecated; use {GROUP}/v1 {kind}").into();
+        version["deprecationWarning"] =
+            format!("{GROUP}/{name} {kind} is deprecated; use {GROUP}/v1 {kind}").into();
     }
     if !columns.is_empty() {
         version["additionalPrinterColumns"] = columns.into();

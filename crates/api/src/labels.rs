@@ -10,4 +10,5 @@ pub const FORCE_REFRESH: &str = "nmstate.io/force-nns-refresh";
 pub const ZONE: &str = "topology.kubernetes.io/zone";
 pub const HOSTNAME: &str = "kubernetes.io/hostname";
 /// Either marks a node of the control plane; the second is the older one.
-pub const CONTROL_PLANE: [&str; 2] = ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"];
+pub const CONTROL_PLANE: [&str; 2] =
+    ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"];

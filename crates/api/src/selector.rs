@@ -61,8 +61,11 @@ mod tests {
     use super::*;
 
     fn selects(operator: Operator, values: &[&str], labels: &[(&str, &str)]) -> bool {
-        let requirement =
-            Requirement { key: "zone".into(), operator, values: values.iter().map(|v| v.to_string()).collect() };
+        let requirement = Requirement {
+            key: "zone".into(),
+            operator,
+            values: values.iter().map(|v| v.to_string()).collect(),
+        };
         let selector = Selector { match_expressions: vec![requirement], ..Selector::default() };
         selector.matches(&labels.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect())
     }
@@ -75,7 +78,9 @@ mod tests {
         assert!(!selects(Operator::NotIn, &["a"], &here));
         assert!(selects(Operator::NotIn, &["b"], &here) && selects(Operator::NotIn, &["a"], &nowhere));
         assert!(selects(Operator::Exists, &[], &here) && !selects(Operator::Exists, &[], &nowhere));
-        assert!(!selects(Operator::DoesNotExist, &[], &here) && selects(Operator::DoesNotExist, &[], &nowhere));
+        assert!(
+            !selects(Operator::DoesNotExist, &[], &here) && selects(Operator::DoesNotExist, &[], &nowhere)
+        );
     }
 
     #[test]
@@ -84,7 +89,8 @@ mod tests {
             r#"{"matchLabels": {"a": "1"}, "matchExpressions": [{"key": "b", "operator": "Exists"}]}"#,
         )
         .unwrap();
-        let labels = |keys: &[&str]| keys.iter().map(|k| (k.to_string(), "1".to_string())).collect::<Labels>();
+        let labels =
+            |keys: &[&str]| keys.iter().map(|k| (k.to_string(), "1".to_string())).collect::<Labels>();
         assert!(selector.matches(&labels(&["a", "b"])));
         assert!(!selector.matches(&labels(&["a"])) && !selector.matches(&labels(&["b"])));
         assert!(Selector::default().matches(&labels(&[])));

@@ -31,9 +31,11 @@ fn instance(schema: &Value) -> Value {
     }
     match schema["type"].as_str().unwrap() {
         "object" => match (&schema["properties"], &schema["additionalProperties"]) {
-            (Value::Object(fields), _) => {
-                fields.iter().map(|(name, schema)| (name.clone(), instance(schema))).collect::<Map<_, _>>().into()
-            }
+            (Value::Object(fields), _) => fields
+                .iter()
+                .map(|(name, schema)| (name.clone(), instance(schema)))
+                .collect::<Map<_, _>>()
+                .into(),
             (_, Value::Null) => json!({ "anything": 1 }),
             (_, value) => json!({ "key": instance(value) }),
         },
@@ -67,7 +69,11 @@ fn agree<T: Serialize + DeserializeOwned>(plural: &str, part: &str, full: &T) {
     let schema = schema(plural, part);
     let all = instance(&schema);
     let read: T = serde_json::from_value(all.clone()).unwrap();
-    assert_eq!(sorted(&serde_json::to_value(read).unwrap()), sorted(&all), "the type lost fields of the schema");
+    assert_eq!(
+        sorted(&serde_json::to_value(read).unwrap()),
+        sorted(&all),
+        "the type lost fields of the schema"
+    );
     let written = serde_json::to_value(full).unwrap();
     assert_eq!(pruned(&written, &schema), written, "the schema lacks fields of the type");
 }
@@ -107,13 +113,8 @@ fn selector() -> Option<Selector> {
 
 #[test]
 fn policies() {
-    let rollout = Rollout {
-        paused: true,
-        abort: true,
-        undo: true,
-        canary: vec!["n".into()],
-        max_failures: Some(1),
-    };
+    let rollout =
+        Rollout { paused: true, abort: true, undo: true, canary: vec!["n".into()], max_failures: Some(1) };
     let matching =
         HostMatch { node: Some("n".into()), hostname: Some("h".into()), mac_address: Some("m".into()) };
     let spec = PolicySpec {
@@ -235,5 +236,9 @@ fn nmstates() {
         ephemeral: true,
     };
     agree(kinds::NMSTATE.plural, "spec", &spec);
-    agree(kinds::NMSTATE.plural, "status", &NMStateStatus { conditions: conditions(), observed_generation: Some(1) });
+    agree(
+        kinds::NMSTATE.plural,
+        "status",
+        &NMStateStatus { conditions: conditions(), observed_generation: Some(1) },
+    );
 }

@@ -114,8 +114,10 @@ fn whatever_is_seen_fits() {
 
 #[test]
 fn nothing_is_written_when_nothing_changed() {
-    let seen = |lifetime: &str| json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up",
-        "ipv4": { "enabled": true, "address": [{ "ip": "10.0.0.1", "prefix-length": 24, "valid-life-time": lifetime }] } }] });
+    let seen = |lifetime: &str| {
+        json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up",
+        "ipv4": { "enabled": true, "address": [{ "ip": "10.0.0.1", "prefix-length": 24, "valid-life-time": lifetime }] } }] })
+    };
     let told = |old: Option<&_>, lifetime: &str, now| {
         update(old, report(&seen(lifetime), &[], BUDGET), &Versions::default(), Time(now))
     };

@@ -128,7 +128,11 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
     let generation = written.generation.or(policy.map(|policy| policy.generation)).unwrap_or(1);
     let attempt = written.attempt.unwrap_or(1);
     let spec = EnactmentSpec {
-        policy: PolicyRef { uid: written.uid.unwrap_or_else(|| format!("uid-of-{name}")), name: name.clone(), generation },
+        policy: PolicyRef {
+            uid: written.uid.unwrap_or_else(|| format!("uid-of-{name}")),
+            name: name.clone(),
+            generation,
+        },
         desired_state: written.state.clone().or_else(current),
         capture: policy.map(|policy| policy.spec.capture.clone()).unwrap_or_default(),
         options: policy.map(|policy| policy.spec.options()).unwrap_or_default(),
@@ -138,7 +142,8 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
         release_expires: written.expires,
         previous: written.previous,
     };
-    let says = |kind: &String| Condition::new(kind, Truth::True, "", written.message.clone().unwrap_or_default());
+    let says =
+        |kind: &String| Condition::new(kind, Truth::True, "", written.message.clone().unwrap_or_default());
     let status = EnactmentStatus {
         attempt: (!written.says.is_empty()).then_some(attempt),
         conditions: written.says.iter().map(says).collect(),

@@ -90,7 +90,13 @@ fn rivals(policy: usize, nodes: [usize; 2], limit: u8) -> Fleet {
 }
 
 /// Every order in which two operators can hear and act, and the nodes begin and end. Returns the most that were in flight.
-fn explore(fleet: &Fleet, events: &[Event], depth: usize, seen: &mut HashMap<String, usize>, policy: &str) -> usize {
+fn explore(
+    fleet: &Fleet,
+    events: &[Event],
+    depth: usize,
+    seen: &mut HashMap<String, usize>,
+    policy: &str,
+) -> usize {
     let mut most = fleet.in_flight(policy);
     for event in events.iter().filter(|_| depth > 0) {
         let mut next = fleet.clone();

@@ -96,7 +96,8 @@ fn crds_are_those_that_deploy_holds() {
         let output = linesman(arguments);
         let said = String::from_utf8_lossy(&output.stdout);
         for file in std::fs::read_dir(deploy.join(folder)).expect("deploy is there") {
-            let text = std::fs::read_to_string(file.expect("deploy is there").path()).expect("deploy is there");
+            let text =
+                std::fs::read_to_string(file.expect("deploy is there").path()).expect("deploy is there");
             assert!(said.contains(text.trim_end()), "{folder}: not printed: {}", &text[..200]);
         }
     }

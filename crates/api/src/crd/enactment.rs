@@ -29,8 +29,11 @@ fn spec() -> Value {
         ("capture", map(string())),
         ("options", options()),
         ("revert", boolean().about("Undo what the policy changed, instead of applying it.")),
-        ("stage", word(&["Bound", "Claimed", "Released", "Expired"])
-            .about("How far the operator lets it go. The agent begins only what is Released.")),
+        (
+            "stage",
+            word(&["Bound", "Claimed", "Released", "Expired"])
+                .about("How far the operator lets it go. The agent begins only what is Released."),
+        ),
         ("attempt", long().about("Counts the tries on this node; the status says which one it answers.")),
         ("releaseExpires", time().about("The agent may begin until then.")),
         ("previous", previous()),

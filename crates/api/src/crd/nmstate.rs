@@ -28,8 +28,13 @@ fn spec() -> Value {
         ("probeConfiguration", object([("dns", dns())]).about("Defaults of probes.")),
         ("metricsConfiguration", object([("bindAddress", string().about("\"0\" serves no metrics."))])),
         ("logLevel", word(&["info", "debug"])),
-        ("interfaceFilter", list(short(128)).at_most(64).with("x-kubernetes-list-type", "set")
-            .about("Interfaces that NodeNetworkStates leave out, as globs: veth*, cali?*.")),
+        (
+            "interfaceFilter",
+            list(short(128))
+                .at_most(64)
+                .with("x-kubernetes-list-type", "set")
+                .about("Interfaces that NodeNetworkStates leave out, as globs: veth*, cali?*."),
+        ),
         ("ephemeral", boolean().about("Profiles that a policy makes are gone after a reboot.")),
     ])
     .with("default", json!({}))
@@ -41,7 +46,8 @@ fn dns() -> Value {
 
 fn self_sign() -> Value {
     let intervals = ["caRotateInterval", "caOverlapInterval", "certRotateInterval", "certOverlapInterval"];
-    object(intervals.map(|name| (name, string()))).about("Taken and not heeded: there is no webhook to certify.")
+    object(intervals.map(|name| (name, string())))
+        .about("Taken and not heeded: there is no webhook to certify.")
 }
 
 fn tolerations() -> Value {

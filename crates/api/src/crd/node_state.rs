@@ -9,8 +9,12 @@ use crate::kinds;
 pub fn crd() -> Value {
     let status = object([
         ("currentState", free().about("An NMState document.")),
-        ("omitted", list(string()).with("x-kubernetes-list-type", "atomic")
-            .about("What currentState leaves out; empty when it is complete.")),
+        (
+            "omitted",
+            list(string())
+                .with("x-kubernetes-list-type", "atomic")
+                .about("What currentState leaves out; empty when it is complete."),
+        ),
         ("lastSuccessfulUpdateTime", time()),
         ("hostNetworkManagerVersion", string()),
         ("handlerNmstateVersion", string()),

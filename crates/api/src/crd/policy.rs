@@ -32,13 +32,27 @@ fn spec() -> Value {
         ("maxUnavailable", max_unavailable()),
         ("rollout", rollout()),
         ("probes", probes()),
-        ("patience", number(0, 3600).about("Seconds that probes may take to pass after the change. Default: 20.")),
-        ("priority", number(-1_000_000, 1_000_000)
-            .about("Among policies that do not build on each other the higher one goes first. Default: 0.")),
-        ("onDelete", word(&["Retain", "Revert"])
-            .about("Whether what the policy changed stays or goes back when it is deleted. Default: Retain.")),
-        ("drift", word(&["Ignore", "Report", "Correct"])
-            .about("What happens when somebody else changes what the policy set. Default: Report.")),
+        (
+            "patience",
+            number(0, 3600).about("Seconds that probes may take to pass after the change. Default: 20."),
+        ),
+        (
+            "priority",
+            number(-1_000_000, 1_000_000).about(
+                "Among policies that do not build on each other the higher one goes first. Default: 0.",
+            ),
+        ),
+        (
+            "onDelete",
+            word(&["Retain", "Revert"]).about(
+                "Whether what the policy changed stays or goes back when it is deleted. Default: Retain.",
+            ),
+        ),
+        (
+            "drift",
+            word(&["Ignore", "Report", "Correct"])
+                .about("What happens when somebody else changes what the policy set. Default: Report."),
+        ),
         ("machineConfigPoolSelector", selector().about("Roll out through these MachineConfigPools.")),
     ])
 }
@@ -47,10 +61,13 @@ fn hosts() -> Value {
     let matching = object([
         ("node", short(253).about("The name of the Node.")),
         ("hostname", short(253).about("The label kubernetes.io/hostname.")),
-        ("macAddress", short(17).about("Of any NIC, such as 52:54:00:12:34:56.").rule(
-            "self.matches('^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$')",
-            "a MAC address is six pairs of hex digits with colons, such as 52:54:00:12:34:56",
-        )),
+        (
+            "macAddress",
+            short(17).about("Of any NIC, such as 52:54:00:12:34:56.").rule(
+                "self.matches('^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$')",
+                "a MAC address is six pairs of hex digits with colons, such as 52:54:00:12:34:56",
+            ),
+        ),
     ])
     .rule(
         "(has(self.node) ? 1 : 0) + (has(self.hostname) ? 1 : 0) + (has(self.macAddress) ? 1 : 0) == 1",
@@ -58,7 +75,10 @@ fn hosts() -> Value {
     );
     let host = object([
         ("match", matching),
-        ("desiredState", free().about("Merged onto spec.desiredState: interfaces by name, lists and values replaced.")),
+        (
+            "desiredState",
+            free().about("Merged onto spec.desiredState: interfaces by name, lists and values replaced."),
+        ),
     ]);
     list(host.required(&["match", "desiredState"]))
         .at_most(4096)
@@ -111,9 +131,12 @@ fn status() -> Value {
         ("maxUnavailable", integer().about("What spec.maxUnavailable comes to with the nodes there are.")),
         ("nodes", object(counts.map(|name| (name, integer())))),
         ("waves", object([("current", integer()), ("total", integer())])),
-        ("held", list(object([("node", string()), ("reason", string())]))
-            .with("x-kubernetes-list-type", "atomic")
-            .about("The first few nodes that do not go on, and why.")),
+        (
+            "held",
+            list(object([("node", string()), ("reason", string())]))
+                .with("x-kubernetes-list-type", "atomic")
+                .about("The first few nodes that do not go on, and why."),
+        ),
         ("unavailableNodeCountMap", map(integer()).about("Nodes that are being changed, by generation.")),
         ("unavailableNodeCount", integer()),
         ("lastUnavailableNodeCountUpdate", time()),

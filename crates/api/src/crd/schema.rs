@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 pub type Field = (&'static str, Value);
 
 pub fn object(fields: impl IntoIterator<Item = Field>) -> Value {
-    let properties: Map<String, Value> = fields.into_iter().map(|(name, schema)| (name.into(), schema)).collect();
+    let properties: Map<String, Value> =
+        fields.into_iter().map(|(name, schema)| (name.into(), schema)).collect();
     json!({ "type": "object", "properties": properties })
 }
 
@@ -133,10 +134,13 @@ pub fn labels() -> Value {
 
 pub fn selector() -> Value {
     let requirement = object([
-        ("key", short(317).rule(
-            &format!("self.matches('{LABEL_NAME}')"),
-            "the key of a label is a name such as zone or kubernetes.io/hostname",
-        )),
+        (
+            "key",
+            short(317).rule(
+                &format!("self.matches('{LABEL_NAME}')"),
+                "the key of a label is a name such as zone or kubernetes.io/hostname",
+            ),
+        ),
         ("operator", word(&["In", "NotIn", "Exists", "DoesNotExist"])),
         ("values", list(short(63)).at_most(256).with("x-kubernetes-list-type", "atomic")),
     ]);

@@ -37,11 +37,8 @@ pub fn about(state: &Value, interface: &str) -> Value {
         part.insert("interfaces".into(), named.into());
     }
     let routes = state::list(state, &["routes", "config"]);
-    let leading: Vec<Value> = routes
-        .iter()
-        .filter(|r| state::text(r, "next-hop-interface") == Some(interface))
-        .cloned()
-        .collect();
+    let leading: Vec<Value> =
+        routes.iter().filter(|r| state::text(r, "next-hop-interface") == Some(interface)).cloned().collect();
     if !leading.is_empty() {
         part.insert("routes".into(), serde_json::json!({ "config": leading }));
     }

@@ -47,9 +47,29 @@ mod tests {
 
     #[test]
     fn stars_take_what_they_must() {
-        let yes = [("veth*", "veth12ab"), ("*", ""), ("cali?*", "cali1"), ("*.7", "eth0.1.7"), ("a*b*c", "aXbYbc"), ("eth0", "eth0")];
-        let no = [("veth*", "eth0"), ("cali?*", "cali"), ("*.7", "eth0.70"), ("a*b*c", "aXbYcd"), ("", "x"), ("eth?", "eth10")];
-        assert_eq!(yes.iter().filter(|(p, n)| !Glob::new(p).matches(n)).collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
-        assert_eq!(no.iter().filter(|(p, n)| Glob::new(p).matches(n)).collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
+        let yes = [
+            ("veth*", "veth12ab"),
+            ("*", ""),
+            ("cali?*", "cali1"),
+            ("*.7", "eth0.1.7"),
+            ("a*b*c", "aXbYbc"),
+            ("eth0", "eth0"),
+        ];
+        let no = [
+            ("veth*", "eth0"),
+            ("cali?*", "cali"),
+            ("*.7", "eth0.70"),
+            ("a*b*c", "aXbYcd"),
+            ("", "x"),
+            ("eth?", "eth10"),
+        ];
+        assert_eq!(
+            yes.iter().filter(|(p, n)| !Glob::new(p).matches(n)).collect::<Vec<_>>(),
+            Vec::<&(&str, &str)>::new()
+        );
+        assert_eq!(
+            no.iter().filter(|(p, n)| Glob::new(p).matches(n)).collect::<Vec<_>>(),
+            Vec::<&(&str, &str)>::new()
+        );
     }
 }

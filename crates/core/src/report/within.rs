@@ -47,7 +47,9 @@ fn defaults(state: &mut Value) -> Option<String> {
     ];
     let count = each_interface(state, |interface| {
         let before = interface.len();
-        interface.retain(|key, value| !value.is_null() && !off.iter().any(|(name, is)| name == key && is == value));
+        interface.retain(|key, value| {
+            !value.is_null() && !off.iter().any(|(name, is)| name == key && is == value)
+        });
         interface.len() < before
     });
     (count > 0).then(|| format!("settings that are at their default: of {count} interfaces"))
@@ -93,16 +95,20 @@ fn details(state: &mut Value) -> Option<String> {
         interface.retain(|key, _| ESSENTIAL.contains(&key.as_str()));
         interface.len() < before
     });
-    (count > 0).then(|| format!("all but name, type, state, addresses, VLAN, ports and MTU: of {count} interfaces"))
+    (count > 0)
+        .then(|| format!("all but name, type, state, addresses, VLAN, ports and MTU: of {count} interfaces"))
 }
 
 /// A quarter at a time, from the end; NICs, bonds and bridges are what others stand on, and stay longest.
 fn interfaces(state: &mut Value) -> Option<String> {
     let list = state.get_mut("interfaces").and_then(Value::as_array_mut)?;
-    let carries = |interface: &Value| matches!(state::kind(interface), "ethernet" | "bond" | "ovs-bridge" | "linux-bridge");
+    let carries = |interface: &Value| {
+        matches!(state::kind(interface), "ethernet" | "bond" | "ovs-bridge" | "linux-bridge")
+    };
     list.sort_by_key(|interface| !carries(interface));
     let left = list.len() * 3 / 4;
-    let names: Vec<String> = list.drain(left..).map(|interface| state::name(&interface).to_string()).collect();
+    let names: Vec<String> =
+        list.drain(left..).map(|interface| state::name(&interface).to_string()).collect();
     let (first, last) = (names.first()?, names.last()?);
     Some(format!("{} interfaces, from {first} to {last}", names.len()))
 }

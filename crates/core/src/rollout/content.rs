@@ -47,7 +47,10 @@ impl Content {
 
     /// Whether the enactment tells the node this already, for this very policy.
     pub fn is_told(&self, policy: &PolicyFacts, enactment: &EnactmentFacts) -> bool {
-        enactment.spec.as_ref().is_some_and(|spec| spec.policy.uid == policy.uid && Self::of_spec(spec) == *self)
+        enactment
+            .spec
+            .as_ref()
+            .is_some_and(|spec| spec.policy.uid == policy.uid && Self::of_spec(spec) == *self)
     }
 }
 
@@ -60,7 +63,11 @@ pub fn instruction(
 ) -> EnactmentSpec {
     let old = before.and_then(|enactment| enactment.spec.as_ref());
     EnactmentSpec {
-        policy: PolicyRef { name: policy.name.clone(), uid: policy.uid.clone(), generation: policy.generation },
+        policy: PolicyRef {
+            name: policy.name.clone(),
+            uid: policy.uid.clone(),
+            generation: policy.generation,
+        },
         desired_state: content.state.clone(),
         capture: content.capture.clone(),
         options: content.options.clone(),

@@ -54,7 +54,11 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         actions,
         status: status(policy, &candidates, &gate, limit),
         nodes: candidates.iter().map(|c| (c.node.name.clone(), c.phase.clone())).collect(),
-        wake: situation.own().filter_map(|e| Standing::of(e).until()).filter(|until| *until > situation.now).min(),
+        wake: situation
+            .own()
+            .filter_map(|e| Standing::of(e).until())
+            .filter(|until| *until > situation.now)
+            .min(),
     }
 }
 

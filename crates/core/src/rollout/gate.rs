@@ -21,8 +21,7 @@ impl<'a> Gate<'a> {
         };
         let canaries: BTreeSet<&str> =
             candidates.iter().map(|c| c.node.name.as_str()).filter(|name| named.contains(name)).collect();
-        let not_done =
-            |c: &&Candidate<'a>| c.phase != Phase::Done && canaries.contains(c.node.name.as_str());
+        let not_done = |c: &&Candidate<'a>| c.phase != Phase::Done && canaries.contains(c.node.name.as_str());
         let awaited = candidates.iter().filter(not_done).map(|c| c.node.name.as_str()).collect();
         let closed = if rollout.paused {
             Some(Hold::Paused)
@@ -68,5 +67,7 @@ fn failures(
     }
     let most = max_failures.map_or(limit, |most| usize::try_from(most).unwrap_or_default().max(1));
     // Without the number of those that did: it would be written to every waiting node anew with each.
-    (failed.len() >= most).then(|| format!("{most} failed {}", if most == 1 { "node is the limit" } else { "nodes are the limit" }))
+    (failed.len() >= most).then(|| {
+        format!("{most} failed {}", if most == 1 { "node is the limit" } else { "nodes are the limit" })
+    })
 }

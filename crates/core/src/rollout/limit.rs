@@ -9,7 +9,9 @@ pub fn limit(max_unavailable: Option<&IntOrPercent>, nodes: usize) -> usize {
     let nodes = nodes as u64;
     let computed = match max_unavailable {
         Some(IntOrPercent::Int(number)) => u64::try_from(*number).unwrap_or_default(),
-        Some(IntOrPercent::Text(text)) => percent(text).unwrap_or(DEFAULT_PERCENT).saturating_mul(nodes).div_ceil(100),
+        Some(IntOrPercent::Text(text)) => {
+            percent(text).unwrap_or(DEFAULT_PERCENT).saturating_mul(nodes).div_ceil(100)
+        }
         None => (DEFAULT_PERCENT * nodes).div_ceil(100),
     };
     usize::try_from(computed.max(1)).unwrap_or(usize::MAX)

@@ -68,7 +68,9 @@ pub fn merge(base: &Value, over: &Value) -> Value {
                 continue;
             }
             (Some(Value::Array(base)), Value::Array(over)) if key == "interfaces" => interfaces(base, over),
-            (Some(base @ Value::Object(_)), over) if key == "routes" || key == "route-rules" => entries(base, over),
+            (Some(base @ Value::Object(_)), over) if key == "routes" || key == "route-rules" => {
+                entries(base, over)
+            }
             (Some(base), over) => merge(base, over),
             (None, over) => over.clone(),
         };
@@ -126,7 +128,12 @@ mod tests {
 
     fn node() -> NodeFacts {
         let labels = [("kubernetes.io/hostname".to_string(), "w1.example.com".to_string())].into();
-        NodeFacts { name: "w1".into(), labels, macs: ["52:54:00:00:00:0a".to_string()].into(), ..NodeFacts::default() }
+        NodeFacts {
+            name: "w1".into(),
+            labels,
+            macs: ["52:54:00:00:00:0a".to_string()].into(),
+            ..NodeFacts::default()
+        }
     }
 
     #[test]
@@ -145,9 +152,13 @@ mod tests {
 
     #[test]
     fn two_that_match_are_both_named() {
-        let hosts = json!([{ "match": { "node": "w1" } }, { "match": { "macAddress": "52:54:00:00:00:0a" } }]);
+        let hosts =
+            json!([{ "match": { "node": "w1" } }, { "match": { "macAddress": "52:54:00:00:00:0a" } }]);
         let error = state_for(&spec(hosts), &node()).unwrap_err().to_string();
-        assert_eq!(error, "hosts[0] (node w1) and hosts[1] (macAddress 52:54:00:00:00:0a) both match this node; keep one");
+        assert_eq!(
+            error,
+            "hosts[0] (node w1) and hosts[1] (macAddress 52:54:00:00:00:0a) both match this node; keep one"
+        );
     }
 
     #[test]
@@ -163,7 +174,8 @@ mod tests {
         let over = json!({ "interfaces": [{ "name": "eth1", "mtu": null, "ipv4": { "enabled": true } }, { "name": "eth2" }],
                            "routes": { "config": [{ "destination": "10.0.0.0/8" }, { "destination": "0.0.0.0/0" }] },
                            "hostname": { "config": "w1" } });
-        let merged = state_for(&spec(json!([{ "match": { "node": "w1" }, "desiredState": over }])), &node()).unwrap();
+        let merged =
+            state_for(&spec(json!([{ "match": { "node": "w1" }, "desiredState": over }])), &node()).unwrap();
         assert_eq!(
             merged.unwrap(),
             json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "ipv4": { "enabled": true } }, { "name": "eth2" }],

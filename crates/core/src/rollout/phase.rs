@@ -16,7 +16,9 @@ pub enum Phase {
     /// Has a slot, and is released in the next look.
     Claimed,
     /// At this generation: waits for another one.
-    Failed { expired: bool },
+    Failed {
+        expired: bool,
+    },
     /// Goes as soon as there is a slot.
     Waiting,
     Held(Hold),
@@ -65,7 +67,11 @@ pub struct Candidate<'a> {
 
 impl<'a> Candidate<'a> {
     /// A node that should have what the policy says.
-    pub fn matching(policy: &PolicyFacts, node: &'a NodeFacts, enactment: Option<&'a EnactmentFacts>) -> Self {
+    pub fn matching(
+        policy: &PolicyFacts,
+        node: &'a NodeFacts,
+        enactment: Option<&'a EnactmentFacts>,
+    ) -> Self {
         let state = match state_for(&policy.spec, node) {
             Ok(state) => state,
             Err(error) => {
@@ -101,7 +107,12 @@ impl<'a> Candidate<'a> {
     }
 
     /// `new` is the version that is taken back.
-    fn undoing(policy: &PolicyFacts, node: &'a NodeFacts, enactment: &'a EnactmentFacts, new: Content) -> Self {
+    fn undoing(
+        policy: &PolicyFacts,
+        node: &'a NodeFacts,
+        enactment: &'a EnactmentFacts,
+        new: Content,
+    ) -> Self {
         let standing = Standing::of(enactment);
         let left = Self { node, enactment: Some(enactment), content: None, phase: Phase::Left };
         let Some(spec) = &enactment.spec else { return left };
@@ -134,7 +145,8 @@ impl<'a> Candidate<'a> {
 
     /// Whether the enactment says what it should.
     pub fn is_told(&self, policy: &PolicyFacts) -> bool {
-        let told = |enactment| self.content.as_ref().is_some_and(|content| content.is_told(policy, enactment));
+        let told =
+            |enactment| self.content.as_ref().is_some_and(|content| content.is_told(policy, enactment));
         self.enactment.is_some_and(told)
     }
 }

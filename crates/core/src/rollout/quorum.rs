@@ -17,7 +17,8 @@ impl<'a> Quorum<'a> {
     pub fn of(nodes: &'a [NodeFacts], enactments: &'a [EnactmentFacts]) -> Self {
         let members: BTreeSet<&str> =
             nodes.iter().filter(|n| n.is_control_plane()).map(|n| n.name.as_str()).collect();
-        let down = nodes.iter().filter(|n| n.is_control_plane() && !n.ready).map(|n| n.name.as_str()).collect();
+        let down =
+            nodes.iter().filter(|n| n.is_control_plane() && !n.ready).map(|n| n.name.as_str()).collect();
         let touched = enactments
             .iter()
             .filter(|e| Standing::of(e).has_slot())
@@ -63,6 +64,9 @@ impl<'a> Quorum<'a> {
 
     pub fn reason(&self) -> String {
         let names: Vec<&str> = self.down.union(&self.touched).copied().collect();
-        format!("the control plane can spare no other node while these are changed or down: {}", names.join(", "))
+        format!(
+            "the control plane can spare no other node while these are changed or down: {}",
+            names.join(", ")
+        )
     }
 }

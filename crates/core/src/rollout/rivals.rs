@@ -98,7 +98,8 @@ impl<'a> Rivals<'a> {
         let refs: Vec<&Policy> = all.iter().collect();
         let earlier = in_order(&refs).into_iter().take_while(|p| p.name != own.name);
         for below in earlier.filter(|p| makes_any(&p.state, &needed)) {
-            let reason = |what: &str| Some(format!("builds on the policy {}, which {what} on this node", below.name));
+            let reason =
+                |what: &str| Some(format!("builds on the policy {}, which {what} on this node", below.name));
             match place(&below.name) {
                 Some(Place::Waits) | None => meeting.claim = reason("is not there yet"),
                 Some(Place::Failed) => meeting.claim = reason("failed"),
@@ -112,7 +113,12 @@ impl<'a> Rivals<'a> {
 
 fn policy(facts: &PolicyFacts, state: Option<Value>) -> Policy {
     let capture = (!facts.spec.capture.is_empty()).then(|| serde_json::json!(facts.spec.capture));
-    Policy { name: facts.name.clone(), state: state.unwrap_or_default(), capture, options: facts.spec.options() }
+    Policy {
+        name: facts.name.clone(),
+        state: state.unwrap_or_default(),
+        capture,
+        options: facts.spec.options(),
+    }
 }
 
 /// What captures find is only known on the node: its agent looks again.

@@ -78,7 +78,9 @@ impl<'a> Slots<'a> {
         let hold = self.gate.hold(&candidate.node.name);
         let content = candidate.content.clone();
         match (content, hold) {
-            (None, _) => Some(Step::Withdraw(Box::new(EnactmentSpec { stage: Stage::Bound, ..spec.clone() }))),
+            (None, _) => {
+                Some(Step::Withdraw(Box::new(EnactmentSpec { stage: Stage::Bound, ..spec.clone() })))
+            }
             (Some(content), Some(hold)) => {
                 candidate.phase = Phase::Held(hold);
                 Some(Step::Withdraw(Box::new(self.told(&content, enactment, Stage::Bound))))
@@ -89,7 +91,12 @@ impl<'a> Slots<'a> {
     }
 
     /// The slot stays; what is done with it is new.
-    fn supersede(&self, candidate: &mut Candidate<'a>, content: &Content, enactment: &EnactmentFacts) -> Step {
+    fn supersede(
+        &self,
+        candidate: &mut Candidate<'a>,
+        content: &Content,
+        enactment: &EnactmentFacts,
+    ) -> Step {
         match candidate.node.away() {
             Some(why) => {
                 candidate.phase = Phase::Held(Hold::Away(why));
@@ -117,7 +124,11 @@ impl<'a> Slots<'a> {
         let meeting = self.rivals.meet(candidate.node, &content);
         let hold = match &candidate.phase {
             Phase::Held(hold) => Some(hold.clone()),
-            _ => self.gate.hold(name).or(meeting.conflict.map(Hold::Conflict)).or(meeting.claim.map(Hold::Awaits)),
+            _ => self
+                .gate
+                .hold(name)
+                .or(meeting.conflict.map(Hold::Conflict))
+                .or(meeting.claim.map(Hold::Awaits)),
         };
         let too_many = excess.contains(name) || self.quorum.is_excess(name);
         if hold.is_some() || too_many {
@@ -181,11 +192,10 @@ impl<'a> Slots<'a> {
                 Some(Step::Bind(Box::new(self.instructed(content, None, Stage::Bound))))
             }
             (Some(enactment), content) if Standing::of(enactment) == Standing::Bound => {
-                let news = content.as_ref().filter(|content| !content.is_told(self.situation.policy, enactment));
+                let news =
+                    content.as_ref().filter(|content| !content.is_told(self.situation.policy, enactment));
                 match news {
-                    Some(content) => {
-                        Some(Step::Bind(Box::new(self.told(content, enactment, Stage::Bound))))
-                    }
+                    Some(content) => Some(Step::Bind(Box::new(self.told(content, enactment, Stage::Bound)))),
                     None => marks::is_news(&mark, &enactment.status.conditions).then_some(Step::Mark(mark)),
                 }
             }

@@ -14,14 +14,23 @@ pub enum Standing {
     /// Has a slot; may not begin yet.
     Claimed,
     /// May begin; has not said that it did.
-    Released { until: Time },
-    Applying { until: Time },
+    Released {
+        until: Time,
+    },
+    Applying {
+        until: Time,
+    },
     /// Could not begin, and tries again by itself.
-    Retrying { until: Time },
+    Retrying {
+        until: Time,
+    },
     Available,
     Failing,
     /// Did not end in time.
-    Expired { begun: bool, at: Time },
+    Expired {
+        begun: bool,
+        at: Time,
+    },
 }
 
 impl Standing {

@@ -14,7 +14,12 @@ use super::standing::Standing;
 /// How many nodes are named; a status that names all would grow with the fleet.
 const NAMED: usize = 10;
 
-pub fn status(policy: &PolicyFacts, candidates: &[Candidate<'_>], gate: &Gate<'_>, limit: usize) -> PolicyStatus {
+pub fn status(
+    policy: &PolicyFacts,
+    candidates: &[Candidate<'_>],
+    gate: &Gate<'_>,
+    limit: usize,
+) -> PolicyStatus {
     let counts = counts(candidates);
     let changing = candidates.iter().filter(|c| c.standing().is_some_and(Standing::has_slot)).count() as u64;
     PolicyStatus {
@@ -70,7 +75,8 @@ fn held(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Held> {
         _ => None,
     });
     let canaries = policy.spec.rollout.iter().flat_map(|rollout| &rollout.canary);
-    let strangers = canaries.filter(|name| !policy.deleting && candidates.iter().all(|c| c.node.name != **name));
+    let strangers =
+        canaries.filter(|name| !policy.deleting && candidates.iter().all(|c| c.node.name != **name));
     let strangers = strangers.map(|name| Held {
         node: name.clone(),
         reason: "is named as a canary, but the policy selects no such node".into(),
@@ -101,7 +107,8 @@ fn conditions(
     });
     let going = counts.progressing + counts.pending > 0 || (counts.available == 0 && counts.away > 0);
     let told = if counts.matching == 0 {
-        let message = if policy.deleting { "no node has to go back" } else { "no node matches the policy's selector" };
+        let message =
+            if policy.deleting { "no node has to go back" } else { "no node matches the policy's selector" };
         Told { kind: IGNORED, reason: reasons::NO_NODE, open: false, message: message.into() }
     } else if counts.failing + counts.aborted > 0 {
         Told { kind: DEGRADED, reason: reasons::FAILED, open: false, message: degraded(gate, counts) }

@@ -26,7 +26,10 @@ pub enum Step {
     Claim(Box<EnactmentSpec>),
     /// Give a slot back that was not used.
     Unclaim(Box<EnactmentSpec>),
-    Release { spec: Box<EnactmentSpec>, until: Time },
+    Release {
+        spec: Box<EnactmentSpec>,
+        until: Time,
+    },
     /// Take back a release that was not begun.
     Withdraw(Box<EnactmentSpec>),
     /// It did not end in time.
@@ -58,9 +61,11 @@ impl Step {
     /// What the enactment's spec becomes; none if it is not touched.
     pub fn spec(&self) -> Option<&EnactmentSpec> {
         match self {
-            Self::Bind(spec) | Self::Claim(spec) | Self::Unclaim(spec) | Self::Withdraw(spec) | Self::Expire(spec) => {
-                Some(spec)
-            }
+            Self::Bind(spec)
+            | Self::Claim(spec)
+            | Self::Unclaim(spec)
+            | Self::Withdraw(spec)
+            | Self::Expire(spec) => Some(spec),
             Self::Release { spec, .. } => Some(spec),
             Self::Mark(_) | Self::Delete => None,
         }

@@ -18,7 +18,11 @@ pub enum Leaving<'a> {
     Stay(Candidate<'a>),
 }
 
-pub fn leaving<'a>(policy: &PolicyFacts, node: Option<&'a NodeFacts>, enactment: &'a EnactmentFacts) -> Leaving<'a> {
+pub fn leaving<'a>(
+    policy: &PolicyFacts,
+    node: Option<&'a NodeFacts>,
+    enactment: &'a EnactmentFacts,
+) -> Leaving<'a> {
     let standing = Standing::of(enactment);
     let (Some(node), Some(spec)) = (node, &enactment.spec) else { return Leaving::Delete(enactment) };
     if standing.has_begun() {
@@ -39,7 +43,9 @@ pub fn lost(enactment: &EnactmentFacts, now: Time) -> Option<Step> {
     let spec = enactment.spec.as_ref();
     match (Standing::of(enactment).until(), spec) {
         (Some(until), _) if now < until => None,
-        (Some(_), Some(spec)) => Some(Step::Expire(Box::new(EnactmentSpec { stage: Stage::Expired, ..spec.clone() }))),
+        (Some(_), Some(spec)) => {
+            Some(Step::Expire(Box::new(EnactmentSpec { stage: Stage::Expired, ..spec.clone() })))
+        }
         _ => Some(Step::Delete),
     }
 }

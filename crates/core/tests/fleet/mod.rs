@@ -17,26 +17,70 @@ pub const POLICIES: [&str; 2] = ["blue", "red"];
 #[derive(Debug, Clone)]
 pub enum Event {
     /// An operator hears the news, each kind up to some writes ago; never older than what it knew.
-    Hear { operator: usize, enactments: usize, nodes: usize, policies: usize },
+    Hear {
+        operator: usize,
+        enactments: usize,
+        nodes: usize,
+        policies: usize,
+    },
     /// An operator hears of one write more.
-    HearOne { operator: usize },
+    HearOne {
+        operator: usize,
+    },
     /// It decides and acts on what it knows, and crashes after so many writes.
-    Act { operator: usize, policy: usize, writes: usize },
+    Act {
+        operator: usize,
+        policy: usize,
+        writes: usize,
+    },
     /// Its clock is wrong by so many seconds.
-    Skew { operator: usize, seconds: i64 },
-    Begin { node: usize, policy: usize },
-    End { node: usize, well: bool },
-    Retry { node: usize },
-    AgentDies { node: usize },
-    AgentReturns { node: usize },
-    Ready { node: usize, ready: bool },
-    Cordon { node: usize, cordoned: bool },
+    Skew {
+        operator: usize,
+        seconds: i64,
+    },
+    Begin {
+        node: usize,
+        policy: usize,
+    },
+    End {
+        node: usize,
+        well: bool,
+    },
+    Retry {
+        node: usize,
+    },
+    AgentDies {
+        node: usize,
+    },
+    AgentReturns {
+        node: usize,
+    },
+    Ready {
+        node: usize,
+        ready: bool,
+    },
+    Cordon {
+        node: usize,
+        cordoned: bool,
+    },
     /// Only workers come and go.
-    Remove { node: usize },
-    Join { node: usize },
-    Relabel { node: usize, fast: bool },
-    Pass { seconds: u64 },
-    Edit { policy: usize, edit: Edit },
+    Remove {
+        node: usize,
+    },
+    Join {
+        node: usize,
+    },
+    Relabel {
+        node: usize,
+        fast: bool,
+    },
+    Pass {
+        seconds: u64,
+    },
+    Edit {
+        policy: usize,
+        edit: Edit,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -222,7 +266,8 @@ impl Fleet {
             Edit::Canary(node) => rollout.canary = vec![NODES[*node].into()],
             Edit::MaxFailures(n) => rollout.max_failures = Some((*n).into()),
             Edit::OnlyFast(only) => {
-                spec.node_selector = only.then(|| ("fast".to_string(), "true".to_string())).into_iter().collect();
+                spec.node_selector =
+                    only.then(|| ("fast".to_string(), "true".to_string())).into_iter().collect();
             }
         }
         self.remember();
@@ -349,7 +394,8 @@ impl Fleet {
         let Some((policy, attempt)) = self.running.get(node).cloned().filter(|_| there) else { return };
         let Some(enactment) = self.enactments.get_mut(&(policy, node.to_string())) else { return };
         let conditions = conditions.iter().map(|kind| Condition::new(kind, Truth::True, "", "")).collect();
-        enactment.status = EnactmentStatus { attempt: Some(attempt), conditions, ..EnactmentStatus::default() };
+        enactment.status =
+            EnactmentStatus { attempt: Some(attempt), conditions, ..EnactmentStatus::default() };
         enactment.version = (self.revision + 1).to_string();
         self.remember();
     }
@@ -441,8 +487,12 @@ fn until(enactment: &EnactmentFacts) -> Time {
 }
 
 fn policy_of(name: &str) -> PolicyFacts {
-    let mut policy =
-        PolicyFacts { name: name.into(), uid: format!("uid-{name}"), generation: 1, ..PolicyFacts::default() };
+    let mut policy = PolicyFacts {
+        name: name.into(),
+        uid: format!("uid-{name}"),
+        generation: 1,
+        ..PolicyFacts::default()
+    };
     policy.spec.desired_state = Some(content(name, 0));
     policy.spec.on_delete = (name == "red").then_some(OnDelete::Revert);
     policy
@@ -453,7 +503,8 @@ fn content(name: &str, version: u8) -> serde_json::Value {
 }
 
 fn node_of(name: &str) -> NodeFacts {
-    let role = name.starts_with("cp").then(|| ("node-role.kubernetes.io/control-plane".to_string(), String::new()));
+    let role =
+        name.starts_with("cp").then(|| ("node-role.kubernetes.io/control-plane".to_string(), String::new()));
     NodeFacts {
         name: name.into(),
         labels: role.into_iter().collect(),

@@ -11,7 +11,9 @@ pub fn run(args: &CrdsArgs, format: Format) -> Exit {
     let objects = if args.admission { admission::all(&args.namespace) } else { crd::all() };
     match format {
         // One object for `kubectl apply -f -`: JSON knows no stream of documents there.
-        Format::Json => output::data(format, &json!({ "apiVersion": "v1", "kind": "List", "items": objects })),
+        Format::Json => {
+            output::data(format, &json!({ "apiVersion": "v1", "kind": "List", "items": objects }))
+        }
         Format::Text | Format::Yaml => objects.iter().enumerate().for_each(|(n, object)| document(n, object)),
     }
     Exit::Done
