@@ -20,6 +20,8 @@ pub mod path;
 pub mod plan;
 pub mod policy;
 mod reach;
+pub mod report;
+pub mod rollout;
 pub mod secrets;
 mod state;
 pub mod topology;

@@ -92,6 +92,10 @@ pub enum Verb {
     Recover(RecoverArgs),
     /// Explain the code of an error, with an example; without a code, list them
     Explain(ExplainArgs),
+    /// Print the CustomResourceDefinitions that a cluster needs
+    ///
+    /// For example: linesman crds | kubectl apply --server-side -f -
+    Crds(CrdsArgs),
     /// Print the completions for a shell
     ///
     /// For example: linesman completion bash > /etc/bash_completion.d/linesman
@@ -137,6 +141,17 @@ pub struct TopologyArgs {
     /// Draw this document, or what `linesman show` printed, instead of this host; `-` reads standard input
     #[arg(short, long, value_name = "STATE")]
     pub file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct CrdsArgs {
+    /// Print the rules instead that say who may write what (ValidatingAdmissionPolicy, Kubernetes 1.30 or newer)
+    #[arg(long)]
+    pub admission: bool,
+
+    /// With --admission: where agent and operator run
+    #[arg(long, value_name = "NAME", default_value = linesman_api::names::NAMESPACE, requires = "admission")]
+    pub namespace: String,
 }
 
 #[derive(Debug, Args)]

@@ -73,6 +73,7 @@ async fn run(cli: Cli) -> ExitCode {
         Verb::Gather(args) => verbs::gather::run(args, &settings).await.into(),
         Verb::Recover(args) => verbs::recover::run(args, &settings).await.into(),
         Verb::Explain(args) => verbs::explain::run(&args, format).into(),
+        Verb::Crds(args) => verbs::crds::run(&args, format).into(),
         Verb::Completion(args) => verbs::completion::run(&args).into(),
         Verb::Man(args) => verbs::man::run(&args).into(),
     }

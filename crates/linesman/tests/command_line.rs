@@ -88,3 +88,17 @@ fn files_are_imported_anywhere() {
     assert_eq!(linesman(&["import", "--from", "netplan"]).status.code(), Some(64));
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn crds_are_those_that_deploy_holds() {
+    let deploy = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");
+    for (arguments, folder) in [(&["crds"][..], "crds"), (&["crds", "--admission"][..], "admission")] {
+        let output = linesman(arguments);
+        let said = String::from_utf8_lossy(&output.stdout);
+        for file in std::fs::read_dir(deploy.join(folder)).expect("deploy is there") {
+            let text =
+                std::fs::read_to_string(file.expect("deploy is there").path()).expect("deploy is there");
+            assert!(said.contains(text.trim_end()), "{folder}: not printed: {}", &text[..200]);
+        }
+    }
+}

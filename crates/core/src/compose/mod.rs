@@ -12,7 +12,7 @@ mod routes;
 use serde_json::{Map, Value};
 
 pub use conflict::{Conflict, Side};
-pub use order::{in_order, needs};
+pub use order::{in_order, makes_any, needs};
 
 use crate::policy::Policy;
 use crate::state;

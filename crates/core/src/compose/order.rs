@@ -54,6 +54,7 @@ pub fn needs(state: &Value) -> BTreeSet<String> {
     named.into_iter().filter(|name| !own(name)).map(str::to_owned).collect()
 }
 
-fn makes_any(state: &Value, names: &BTreeSet<String>) -> bool {
+/// Whether `state` declares any of the interfaces `names`.
+pub fn makes_any(state: &Value, names: &BTreeSet<String>) -> bool {
     state::interfaces(state).iter().any(|i| !state::is_absent(i) && names.contains(state::name(i)))
 }

@@ -9,7 +9,7 @@ mod ways;
 
 pub use decide::{Next, Situation, decide};
 pub use ledger::{Entry, Fight, Ledger, Standing};
-pub use refuse::refusals;
+pub use refuse::{Refusals, refusals, refused};
 pub use ways::{WAYS, Way};
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ pub mod agent;
 pub mod apply;
 pub mod check;
 pub mod completion;
+pub mod crds;
 pub mod diff;
 pub mod doctor;
 pub mod end;

@@ -1,0 +1,81 @@
+//! CustomResourceDefinitions as code. Versions of one kind share one schema: converting between them changes nothing.
+
+mod enactment;
+mod nmstate;
+mod node_state;
+mod policy;
+mod schema;
+
+use serde_json::{Value, json};
+
+use crate::kinds::{GROUP, Kind};
+use schema::{Said, object, string};
+
+/// All of them, in the order in which they are written and applied.
+pub fn all() -> Vec<Value> {
+    vec![nmstate::crd(), policy::crd(), enactment::crd(), node_state::crd()]
+}
+
+/// What differs between kinds.
+struct Definition {
+    kind: Kind,
+    about: &'static str,
+    /// Of spec and status.
+    fields: Vec<schema::Field>,
+    columns: Vec<Value>,
+}
+
+impl Definition {
+    fn build(self, finish: impl Fn(Value) -> Value) -> Value {
+        let Kind { kind, plural, singular, short_names, versions } = self.kind;
+        let mut names = json!({ "kind": kind, "listKind": format!("{kind}List"), "plural": plural, "singular": singular });
+        if !short_names.is_empty() {
+            names["shortNames"] = json!(short_names);
+        }
+        names["categories"] = json!(["nmstate"]);
+        let schema = finish(root(self.about, self.fields));
+        let versions: Vec<Value> = versions
+            .iter()
+            .enumerate()
+            .map(|(n, name)| version(name, n == 0, kind, &schema, &self.columns))
+            .collect();
+        json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": { "name": self.kind.crd_name() },
+            "spec": {
+                "group": GROUP,
+                "names": names,
+                "scope": "Cluster",
+                "conversion": { "strategy": "None" },
+                "versions": versions,
+            },
+        })
+    }
+}
+
+fn root(about: &str, fields: Vec<schema::Field>) -> Value {
+    let own = [("apiVersion", string()), ("kind", string()), ("metadata", json!({ "type": "object" }))];
+    object(own.into_iter().chain(fields)).about(about)
+}
+
+fn version(name: &str, stored: bool, kind: &str, schema: &Value, columns: &[Value]) -> Value {
+    let mut version = json!({ "name": name, "served": true, "storage": stored });
+    if !stored {
+        version["deprecated"] = true.into();
+        version["deprecationWarning"] =
+            format!("{GROUP}/{name} {kind} is deprecated; use {GROUP}/v1 {kind}").into();
+    }
+    if !columns.is_empty() {
+        version["additionalPrinterColumns"] = columns.into();
+    }
+    version["schema"] = json!({ "openAPIV3Schema": schema });
+    version["subresources"] = json!({ "status": {} });
+    version
+}
+
+/// A column that shows a field of the condition that is true.
+fn column(name: &str, kind: &str, field: &str) -> Value {
+    json!({ "name": name, "type": kind, "description": name,
+            "jsonPath": format!(".status.conditions[?(@.status==\"True\")].{field}") })
+}

@@ -1,0 +1,155 @@
+//! Words to build structural schemas with.
+
+use serde_json::{Map, Value, json};
+
+pub type Field = (&'static str, Value);
+
+pub fn object(fields: impl IntoIterator<Item = Field>) -> Value {
+    let properties: Map<String, Value> =
+        fields.into_iter().map(|(name, schema)| (name.into(), schema)).collect();
+    json!({ "type": "object", "properties": properties })
+}
+
+/// An object whose content is somebody else's: NMState, a Pod's affinity.
+pub fn free() -> Value {
+    json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true })
+}
+
+pub fn map(value: Value) -> Value {
+    json!({ "type": "object", "additionalProperties": value })
+}
+
+pub fn list(item: Value) -> Value {
+    json!({ "type": "array", "items": item })
+}
+
+pub fn string() -> Value {
+    json!({ "type": "string" })
+}
+
+pub fn short(length: u64) -> Value {
+    json!({ "type": "string", "maxLength": length })
+}
+
+pub fn word(words: &[&str]) -> Value {
+    json!({ "type": "string", "enum": words })
+}
+
+pub fn time() -> Value {
+    json!({ "type": "string", "format": "date-time" })
+}
+
+pub fn boolean() -> Value {
+    json!({ "type": "boolean" })
+}
+
+pub fn integer() -> Value {
+    json!({ "type": "integer" })
+}
+
+pub fn number(least: i64, most: i64) -> Value {
+    json!({ "type": "integer", "minimum": least, "maximum": most })
+}
+
+pub fn long() -> Value {
+    json!({ "type": "integer", "format": "int64" })
+}
+
+pub fn int_or_string() -> Value {
+    json!({ "x-kubernetes-int-or-string": true, "anyOf": [{ "type": "integer" }, { "type": "string" }] })
+}
+
+/// What is said of a schema, one word after the other.
+pub trait Said: Sized {
+    #[must_use]
+    fn with(self, key: &str, value: impl Into<Value>) -> Self;
+
+    #[must_use]
+    fn about(self, text: &str) -> Self {
+        self.with("description", text)
+    }
+
+    #[must_use]
+    fn required(self, fields: &[&str]) -> Self {
+        self.with("required", json!(fields))
+    }
+
+    #[must_use]
+    fn at_most(self, items: u64) -> Self {
+        self.with("maxItems", items)
+    }
+
+    /// A rule in CEL, and what a person reads who broke it.
+    #[must_use]
+    fn rule(self, rule: &str, message: &str) -> Self;
+}
+
+impl Said for Value {
+    fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self[key] = value.into();
+        self
+    }
+
+    fn rule(mut self, rule: &str, message: &str) -> Self {
+        let rule = json!({ "rule": rule, "message": message });
+        match self.get_mut("x-kubernetes-validations").and_then(Value::as_array_mut) {
+            Some(rules) => rules.push(rule),
+            None => self["x-kubernetes-validations"] = json!([rule]),
+        }
+        self
+    }
+}
+
+/// Keyed by type, so that the agent and the operator can each own theirs.
+pub fn conditions() -> Value {
+    let condition = object([
+        ("type", string()),
+        ("status", string()),
+        ("reason", string()),
+        ("message", string()),
+        ("lastHeartbeatTime", time()),
+        ("lastTransitionTime", time()),
+        ("observedGeneration", long()),
+    ]);
+    list(condition.required(&["type", "status"]))
+        .with("x-kubernetes-list-type", "map")
+        .with("x-kubernetes-list-map-keys", json!(["type"]))
+}
+
+const LABEL_NAME: &str =
+    "^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$";
+const LABEL_VALUE: &str = "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$";
+
+/// Labels that a node must have.
+pub fn labels() -> Value {
+    let value = short(63).rule(
+        &format!("self.matches('{LABEL_VALUE}')"),
+        "the value of a label is at most 63 letters, digits, '-', '_' or '.', and begins and ends with a letter or digit",
+    );
+    map(value).with("maxProperties", 256).rule(
+        &format!("self.all(key, key.matches('{LABEL_NAME}'))"),
+        "the key of a label is a name such as zone or kubernetes.io/hostname",
+    )
+}
+
+pub fn selector() -> Value {
+    let requirement = object([
+        (
+            "key",
+            short(317).rule(
+                &format!("self.matches('{LABEL_NAME}')"),
+                "the key of a label is a name such as zone or kubernetes.io/hostname",
+            ),
+        ),
+        ("operator", word(&["In", "NotIn", "Exists", "DoesNotExist"])),
+        ("values", list(short(63)).at_most(256).with("x-kubernetes-list-type", "atomic")),
+    ]);
+    let requirement = requirement.required(&["key", "operator"]).rule(
+        "self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : !has(self.values) || size(self.values) == 0",
+        "In and NotIn need values; Exists and DoesNotExist take none",
+    );
+    object([
+        ("matchLabels", labels()),
+        ("matchExpressions", list(requirement).at_most(64).with("x-kubernetes-list-type", "atomic")),
+    ])
+}

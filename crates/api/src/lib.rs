@@ -1,0 +1,21 @@
+//! What Linesman writes in a cluster: kinds, conditions, reasons, labels, and their CRDs as code. Pure.
+//!
+//! `nmstate.io` is wire-compatible with kubernetes-nmstate; what Linesman adds is optional.
+
+pub mod admission;
+pub mod annotations;
+pub mod condition;
+pub mod conditions;
+pub mod crd;
+pub mod enactment;
+pub mod finalizers;
+pub mod kinds;
+pub mod labels;
+pub mod names;
+pub mod nmstate;
+pub mod node_state;
+pub mod options;
+pub mod policy;
+pub mod reasons;
+pub mod selector;
+pub mod time;

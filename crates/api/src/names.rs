@@ -1,0 +1,35 @@
+//! Names of objects.
+
+/// The one NMState object.
+pub const NMSTATE: &str = "nmstate";
+/// The namespace of agent and operator unless somebody says otherwise.
+pub const NAMESPACE: &str = "nmstate";
+/// Service account of the agents, and of the operator.
+pub const AGENT: &str = "nmstate-handler";
+pub const OPERATOR: &str = "nmstate-operator";
+
+/// A policy's name is also a label's value.
+pub const POLICY_NAME_LENGTH: usize = 63;
+
+/// `NODE.POLICY`
+pub fn enactment(node: &str, policy: &str) -> String {
+    format!("{node}.{policy}")
+}
+
+/// The policy of the enactment `name` on `node`. Only together with the node: both names may hold dots.
+pub fn policy_of<'a>(name: &'a str, node: &str) -> Option<&'a str> {
+    name.strip_prefix(node)?.strip_prefix('.').filter(|policy| !policy.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_dots_are_told_apart_by_the_node() {
+        assert_eq!(policy_of(&enactment("n1.example.com", "br.1"), "n1.example.com"), Some("br.1"));
+        assert_eq!(policy_of("n1.example.com.br", "n1"), Some("example.com.br"));
+        assert_eq!(policy_of("n10.br", "n1"), None);
+        assert_eq!(policy_of("n1.", "n1"), None);
+    }
+}

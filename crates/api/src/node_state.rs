@@ -1,0 +1,27 @@
+//! NodeNetworkState: the network of a node as its agent sees it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::condition::Condition;
+use crate::time::Time;
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeStateStatus {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current_state: Option<Value>,
+    /// What `currentState` leaves out, in words; empty when it is complete.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub omitted: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_successful_update_time: Option<Time>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_network_manager_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handler_nmstate_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handler_network_manager_version: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+}

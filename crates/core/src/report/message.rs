@@ -1,0 +1,85 @@
+//! One line for a person who looks at a condition: what, where, and what is on the host now.
+
+use serde_json::Value;
+
+use super::enactment::{Category, Ending, Verdict};
+use crate::compare::Difference;
+use crate::path::Step;
+use crate::secrets::{is_secret, mask_text};
+
+/// More is in the agent's log and in `linesman history`.
+const LONGEST: usize = 400;
+
+pub fn success(ending: &Ending) -> String {
+    match (ending.verdict, ending.reverting) {
+        (Verdict::Unchanged, false) => "the node was so already; nothing was touched".into(),
+        (Verdict::Unchanged, true) => "the node was as before already; nothing was touched".into(),
+        (_, true) => format!("what the policy changed is as before, in {}", seconds(ending.milliseconds)),
+        (_, false) => format!("verified and probed, in {}", seconds(ending.milliseconds)),
+    }
+}
+
+pub fn failure(ending: &Ending) -> String {
+    let code = ending.code.as_ref().map(|code| format!("[{code}] ")).unwrap_or_default();
+    let step = ending.step.as_ref().map(|step| format!("{step}: ")).unwrap_or_default();
+    let reason = mask_text(ending.reason.as_deref().unwrap_or("failed").trim());
+    let reason = reason.lines().next().unwrap_or_default();
+    let what = short(&format!("{reason}{}", differences(&ending.differences)));
+    format!("{code}{step}{what}; {}", now(ending))
+}
+
+fn now(ending: &Ending) -> String {
+    match (ending.verdict, ending.category) {
+        (Verdict::RolledBack, _) => "the node is as before".into(),
+        (Verdict::Incomplete, _) => match ending.remaining.as_slice() {
+            [] => "the node is not as before: look at it".into(),
+            remaining => format!("the node is not as before: {}", mask_text(&remaining.join(", "))),
+        },
+        (_, Some(Category::Input)) => "nothing was touched; correct the policy".into(),
+        _ => "nothing was touched".into(),
+    }
+}
+
+fn differences(found: &[Difference]) -> String {
+    let Some(first) = found.first() else { return String::new() };
+    let more = match found.len() - 1 {
+        0 => String::new(),
+        more => format!("; {more} more"),
+    };
+    format!(" ({}{more})", difference(first))
+}
+
+pub fn difference(difference: &Difference) -> String {
+    let Difference { path, want, got } = difference;
+    let secret = matches!(path.last(), Some(Step::Key(key)) if is_secret(key));
+    if secret {
+        return format!("{path} is another secret");
+    }
+    format!("{path}: want {}, got {}", value(want), value(got))
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".into(),
+        Value::String(text) => mask_text(text),
+        other => {
+            let mut other = other.clone();
+            crate::secrets::mask_value(&mut other);
+            other.to_string()
+        }
+    }
+}
+
+fn seconds(milliseconds: u64) -> String {
+    format!("{}.{:02} s", milliseconds / 1000, milliseconds % 1000 / 10)
+}
+
+/// Cut at a word; etcd and eyes have limits.
+pub fn short(text: &str) -> String {
+    if text.chars().count() <= LONGEST {
+        return text.to_string();
+    }
+    let cut: String = text.chars().take(LONGEST).collect();
+    let end = cut.rfind(' ').unwrap_or(cut.len());
+    format!("{} … (more in `linesman history` on the node)", &cut[..end])
+}

@@ -1,0 +1,96 @@
+//! What a node is to be told.
+
+use std::collections::BTreeMap;
+
+use linesman_api::enactment::{EnactmentSpec, PolicyRef, Previous, Stage};
+use linesman_api::options::Options;
+use serde_json::Value;
+
+use super::facts::{EnactmentFacts, PolicyFacts};
+use super::standing::Standing;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Content {
+    pub state: Option<Value>,
+    pub capture: BTreeMap<String, String>,
+    pub options: Options,
+    pub revert: bool,
+}
+
+impl Content {
+    pub fn of_policy(policy: &PolicyFacts, state: Option<Value>) -> Self {
+        Self { state, capture: policy.spec.capture.clone(), options: policy.spec.options(), revert: false }
+    }
+
+    pub fn of_spec(spec: &EnactmentSpec) -> Self {
+        Self {
+            state: spec.desired_state.clone(),
+            capture: spec.capture.clone(),
+            options: spec.options.clone(),
+            revert: spec.revert,
+        }
+    }
+
+    /// Back to what the policy found, whatever this node was told last.
+    pub fn reverting(spec: &EnactmentSpec) -> Self {
+        Self { revert: true, ..Self::of_spec(spec) }
+    }
+
+    pub fn previous(spec: &EnactmentSpec, previous: &Previous) -> Self {
+        Self {
+            state: previous.desired_state.clone(),
+            capture: previous.capture.clone(),
+            options: spec.options.clone(),
+            revert: false,
+        }
+    }
+
+    /// Whether the enactment tells the node this already, for this very policy.
+    pub fn is_told(&self, policy: &PolicyFacts, enactment: &EnactmentFacts) -> bool {
+        enactment
+            .spec
+            .as_ref()
+            .is_some_and(|spec| spec.policy.uid == policy.uid && Self::of_spec(spec) == *self)
+    }
+}
+
+/// The instruction with this content, at a new attempt.
+pub fn instruction(
+    policy: &PolicyFacts,
+    content: &Content,
+    before: Option<&EnactmentFacts>,
+    stage: Stage,
+) -> EnactmentSpec {
+    let old = before.and_then(|enactment| enactment.spec.as_ref());
+    EnactmentSpec {
+        policy: PolicyRef {
+            name: policy.name.clone(),
+            uid: policy.uid.clone(),
+            generation: policy.generation,
+        },
+        desired_state: content.state.clone(),
+        capture: content.capture.clone(),
+        options: content.options.clone(),
+        revert: content.revert,
+        stage,
+        attempt: old.map_or(0, |spec| spec.attempt) + i64::from(stage == Stage::Claimed),
+        release_expires: None,
+        previous: before.and_then(|enactment| previous(policy, content, enactment)),
+    }
+}
+
+/// What held last on the node; where the same is asked for again, what held before that.
+fn previous(policy: &PolicyFacts, content: &Content, before: &EnactmentFacts) -> Option<Previous> {
+    let spec = before.spec.as_ref().filter(|spec| spec.policy.uid == policy.uid)?;
+    let older = spec.previous.clone();
+    if Standing::of(before) != Standing::Available || spec.revert {
+        return older;
+    }
+    let last = Previous {
+        generation: spec.policy.generation,
+        desired_state: spec.desired_state.clone(),
+        capture: spec.capture.clone(),
+    };
+    let same = last.desired_state == content.state && last.capture == content.capture;
+    if same { older.or(Some(last)) } else { Some(last) }
+}

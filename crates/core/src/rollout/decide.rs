@@ -1,0 +1,109 @@
+//! The decision: load (IO) -> this -> act (IO).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use linesman_api::options::OnDelete;
+use linesman_api::policy::PolicyStatus;
+use linesman_api::time::Time;
+
+use super::facts::{Index, NodeFacts, Situation};
+use super::gate::Gate;
+use super::limit::limit;
+use super::phase::{Candidate, Phase};
+use super::quorum::Quorum;
+use super::rivals::Rivals;
+use super::slots::Slots;
+use super::standing::Standing;
+use super::status::status;
+use super::steps::{Action, Step};
+use super::sweep::{self, Leaving, leaving};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// In the order in which they are to be done; after one that is refused the rest is void.
+    pub actions: Vec<Action>,
+    /// Without times: `condition::dated` adds them.
+    pub status: PolicyStatus,
+    /// In the order of the rollout.
+    pub nodes: Vec<(String, Phase)>,
+    /// When to look again though nothing happened.
+    pub wake: Option<Time>,
+}
+
+pub fn decide(situation: &Situation<'_>) -> Decision {
+    let policy = situation.policy;
+    let index = Index::of(situation.enactments);
+    let (mut candidates, gone) = candidates(situation, &index);
+    let limit = limit(policy.spec.max_unavailable.as_ref(), candidates.len());
+    let gate = Gate::of(policy, &candidates, limit);
+    let mut slots = Slots {
+        situation,
+        gate: &gate,
+        quorum: Quorum::of(situation.nodes, situation.enactments),
+        rivals: Rivals::of(situation, &index),
+        limit,
+        taken: situation.own().filter(|e| Standing::of(e).has_slot()).count(),
+    };
+    let mut actions = gone;
+    actions.extend(slots.share(&mut candidates));
+    match finalizer(situation, candidates.is_empty()) {
+        Some(keep @ Action::Finalizer { keep: true }) => actions.insert(0, keep),
+        last => actions.extend(last),
+    }
+    Decision {
+        actions,
+        status: status(policy, &candidates, &gate, limit),
+        nodes: candidates.iter().map(|c| (c.node.name.clone(), c.phase.clone())).collect(),
+        wake: situation
+            .own()
+            .filter_map(|e| Standing::of(e).until())
+            .filter(|until| *until > situation.now)
+            .min(),
+    }
+}
+
+/// Whom the policy is about, in the order of the rollout, and enactments that go.
+fn candidates<'a>(situation: &'a Situation<'_>, index: &Index<'a>) -> (Vec<Candidate<'a>>, Vec<Action>) {
+    let policy = situation.policy;
+    let mut gone = Vec::new();
+    let mut candidates = Vec::new();
+    for node in in_order(situation.nodes) {
+        let enactment = index.get(&policy.name, &node.name);
+        if !policy.deleting && policy.spec.selects(&node.labels) {
+            candidates.push(Candidate::matching(policy, node, enactment));
+        } else if let Some(enactment) = enactment {
+            match leaving(policy, Some(node), enactment) {
+                Leaving::Delete(enactment) => gone.push(Action::on(enactment, Step::Delete)),
+                Leaving::Stay(candidate) => candidates.push(candidate),
+            }
+        }
+    }
+    let there: BTreeSet<&str> = situation.nodes.iter().map(|node| node.name.as_str()).collect();
+    let lost = situation.own().filter(|e| !there.contains(e.node.as_str()));
+    gone.extend(lost.filter_map(|e| Some(Action::on(e, sweep::lost(e, situation.now)?))));
+    (candidates, gone)
+}
+
+/// By name, but one zone after the other, so that a wave does not take a whole zone.
+fn in_order(nodes: &[NodeFacts]) -> Vec<&NodeFacts> {
+    let mut zones: BTreeMap<&str, Vec<&NodeFacts>> = BTreeMap::new();
+    for node in nodes {
+        zones.entry(node.zone()).or_default().push(node);
+    }
+    let mut ranked: Vec<(usize, &str, &NodeFacts)> = Vec::with_capacity(nodes.len());
+    for (zone, mut members) in zones {
+        members.sort_by(|a, b| a.name.cmp(&b.name));
+        ranked.extend(members.into_iter().enumerate().map(|(rank, node)| (rank, zone, node)));
+    }
+    ranked.sort_by_key(|(rank, zone, _)| (*rank, *zone));
+    ranked.into_iter().map(|(_, _, node)| node).collect()
+}
+
+fn finalizer(situation: &Situation<'_>, nobody_left: bool) -> Option<Action> {
+    let policy = situation.policy;
+    let reverts = policy.spec.options().on_delete == OnDelete::Revert;
+    let keep = reverts && !(policy.deleting && nobody_left);
+    // Once it is being deleted, nobody may add one.
+    let change = if policy.deleting { policy.finalizer && !keep } else { policy.finalizer != keep };
+    change.then_some(Action::Finalizer { keep })
+}

@@ -1,0 +1,73 @@
+//! What holds all nodes of a policy at once: a pause, an abort, too many failures, a canary.
+
+use std::collections::BTreeSet;
+
+use super::facts::PolicyFacts;
+use super::phase::{Candidate, Hold, Phase};
+
+#[derive(Debug)]
+pub struct Gate<'a> {
+    closed: Option<Hold>,
+    canaries: BTreeSet<&'a str>,
+    awaited: Vec<&'a str>,
+}
+
+impl<'a> Gate<'a> {
+    pub fn of(policy: &'a PolicyFacts, candidates: &[Candidate<'a>], limit: usize) -> Self {
+        let rollout = policy.spec.rollout.clone().unwrap_or_default();
+        let named: Vec<&str> = match (&policy.spec.rollout, policy.deleting || rollout.undo) {
+            (Some(rollout), false) => rollout.canary.iter().map(String::as_str).collect(),
+            _ => Vec::new(),
+        };
+        let canaries: BTreeSet<&str> =
+            candidates.iter().map(|c| c.node.name.as_str()).filter(|name| named.contains(name)).collect();
+        let not_done = |c: &&Candidate<'a>| c.phase != Phase::Done && canaries.contains(c.node.name.as_str());
+        let awaited = candidates.iter().filter(not_done).map(|c| c.node.name.as_str()).collect();
+        let closed = if rollout.paused {
+            Some(Hold::Paused)
+        } else if rollout.abort && !policy.deleting {
+            Some(Hold::Stopped("the rollout was aborted".into()))
+        } else {
+            failures(candidates, &canaries, rollout.max_failures, limit).map(Hold::Stopped)
+        };
+        Self { closed, canaries, awaited }
+    }
+
+    pub fn hold(&self, node: &str) -> Option<Hold> {
+        if self.closed.is_some() {
+            return self.closed.clone();
+        }
+        let waits = !self.awaited.is_empty() && !self.canaries.contains(node);
+        waits.then_some(Hold::Canary)
+    }
+
+    pub fn closed(&self) -> Option<&Hold> {
+        self.closed.as_ref()
+    }
+
+    /// Canaries that do not hold yet.
+    pub fn awaited(&self) -> &[&'a str] {
+        &self.awaited
+    }
+}
+
+fn failures(
+    candidates: &[Candidate<'_>],
+    canaries: &BTreeSet<&str>,
+    max_failures: Option<i64>,
+    limit: usize,
+) -> Option<String> {
+    let failed: Vec<&str> = candidates
+        .iter()
+        .filter(|c| matches!(c.phase, Phase::Failed { .. }))
+        .map(|c| c.node.name.as_str())
+        .collect();
+    if let Some(canary) = failed.iter().find(|name| canaries.contains(*name)) {
+        return Some(format!("the canary {canary} failed"));
+    }
+    let most = max_failures.map_or(limit, |most| usize::try_from(most).unwrap_or_default().max(1));
+    // Without the number of those that did: it would be written to every waiting node anew with each.
+    (failed.len() >= most).then(|| {
+        format!("{most} failed {}", if most == 1 { "node is the limit" } else { "nodes are the limit" })
+    })
+}

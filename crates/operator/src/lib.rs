@@ -1,0 +1,1 @@
+//! The cluster side: rollouts of policies through nodes.
