@@ -7,6 +7,7 @@ pub mod compose;
 pub mod diagnostic;
 pub mod doctor;
 pub mod document;
+pub mod enact;
 pub mod facts;
 pub mod finding;
 pub mod impact;

@@ -272,12 +272,39 @@ pub struct HistoryArgs {
 #[derive(Debug, Args)]
 pub struct AgentArgs {
     /// Without a cluster: the policies are the files of --policy-dir
-    #[arg(long, required = true)]
+    #[arg(long)]
     pub standalone: bool,
 
     /// NMState documents and NodeNetworkConfigurationPolicy manifests, one per file (*.yaml, *.yml, *.json)
-    #[arg(long, value_name = "DIR", default_value = "/etc/linesman/policies")]
+    #[arg(long, value_name = "DIR", default_value = "/etc/linesman/policies", requires = "standalone")]
     pub policy_dir: PathBuf,
+
+    /// In a cluster: the name of this node
+    #[arg(long, value_name = "NAME", env = "NODE_NAME", required_unless_present = "standalone")]
+    pub node_name: Option<String>,
+
+    /// In a cluster: how to reach it; a Pod finds that by itself
+    #[arg(long, value_name = "FILE", env = "KUBECONFIG", conflicts_with = "standalone")]
+    pub kubeconfig: Option<PathBuf>,
+
+    /// In a cluster: interfaces that the NodeNetworkState leaves out, as globs
+    #[arg(
+        long,
+        value_name = "GLOB",
+        env = "INTERFACE_FILTER",
+        value_delimiter = ',',
+        conflicts_with = "standalone"
+    )]
+    pub interface_filter: Vec<String>,
+
+    /// In a cluster: while another handler, such as kubernetes-nmstate's, holds this file, wait
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "NMSTATE_INSTANCE_NODE_LOCK_FILE",
+        default_value = "/var/k8s_nmstate/handler_lock"
+    )]
+    pub handler_lock: PathBuf,
 
     /// Where to serve /metrics, /healthz and /readyz: ADDRESS:PORT, or `none`
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9473")]
