@@ -5,9 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use kube::api::{DynamicObject, Patch, PatchParams, PostParams};
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::{ApiResource, Status};
-use kube::{Api, Client, Config};
+use kube::{Api, Client};
 use linesman_api::enactment::EnactmentStatus;
 use linesman_api::kinds::{ENACTMENT, GROUP, Kind, NODE_STATE};
 use linesman_api::names;
@@ -19,10 +18,8 @@ const LIMIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error(
-        "cannot tell where the cluster is: {0}; give --kubeconfig, or run where a Pod's service account is mounted"
-    )]
-    Where(String),
+    #[error(transparent)]
+    Where(#[from] linesman_daemon::cluster::Error),
     #[error("the API server does not answer: {0}")]
     Silent(String),
     /// Somebody else wrote in between.
@@ -49,18 +46,7 @@ impl std::fmt::Debug for Door {
 impl Door {
     /// Asks nobody yet: the cluster may be away when the agent starts.
     pub async fn new(kubeconfig: Option<&Path>, node: &str) -> Result<Self, Error> {
-        let wrong = |e: &dyn std::fmt::Display| Error::Where(e.to_string());
-        let mut config = match kubeconfig {
-            Some(path) => {
-                let file = Kubeconfig::read_from(path).map_err(|e| wrong(&e))?;
-                Config::from_custom_kubeconfig(file, &KubeConfigOptions::default())
-                    .await
-                    .map_err(|e| wrong(&e))?
-            }
-            None => Config::infer().await.map_err(|e| wrong(&e))?,
-        };
-        config.connect_timeout = Some(LIMIT);
-        let client = Client::try_from(config).map_err(|e| wrong(&e))?;
+        let client = linesman_daemon::cluster::connect(kubeconfig).await?;
         Ok(Self { client, node: node.into() })
     }
 

@@ -95,3 +95,101 @@ fn says(known: &[Condition], drifted: Option<&Condition>) -> bool {
     let known = find(known, DRIFTED).map(|c| (c.status, &c.reason, &c.message));
     known == drifted.map(|c| (c.status, &c.reason, &c.message))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keep::{Fight, Standing};
+    use crate::path::Path;
+    use crate::policy::{Options, Policy};
+    use linesman_api::enactment::EnactmentSpec;
+    use serde_json::{Value, json};
+
+    fn bound(stage: Stage, until: u64, attempt: i64) -> Bound {
+        let spec =
+            EnactmentSpec { stage, attempt, release_expires: Some(Time(until)), ..EnactmentSpec::default() };
+        let status = EnactmentStatus::default();
+        Bound { policy: "a".into(), uid: "u".into(), generation: 1, spec, status }
+    }
+
+    fn policy() -> Policy {
+        let state = json!({ "interfaces": [{ "name": "br1", "psk": "hidden" }] });
+        Policy { name: "a".into(), state, capture: None, options: Options::default() }
+    }
+
+    fn answered() -> Order {
+        let mut order = Order::of(&bound(Stage::Released, 10, 1), Some(policy()));
+        order.answer(report::ended(&Ending::new(Verdict::Committed)), true);
+        order
+    }
+
+    fn entry() -> Entry {
+        let state = policy().state;
+        Entry {
+            policy: policy(),
+            standing: Standing::Kept,
+            since: 0,
+            state,
+            back: Value::Null,
+            corrections: Fight::default(),
+        }
+    }
+
+    fn owes(order: &Order, bound: &Bound, drift: &[Difference]) -> Option<EnactmentStatus> {
+        owed(order, bound, Some(&entry()), drift, Time(100))
+    }
+
+    #[test]
+    fn an_answer_is_told_once_and_again_to_a_cluster_that_forgot() {
+        let mut order = answered();
+        let mut bound = bound(Stage::Released, 10, 1);
+        let status = owes(&order, &bound, &[]).expect("an answer");
+        assert_eq!(status.desired_state.as_ref().unwrap()["interfaces"][0]["psk"], "<masked>");
+        bound.status = status;
+        order.told = true;
+        assert_eq!(owes(&order, &bound, &[]), None);
+        bound.status = EnactmentStatus::default();
+        assert!(owes(&order, &bound, &[]).is_some(), "restored from a backup");
+    }
+
+    #[test]
+    fn nobody_is_answered_who_asks_for_something_else_by_now() {
+        let order = answered();
+        for stage in [Stage::Bound, Stage::Claimed] {
+            assert_eq!(owes(&order, &bound(stage, 10, 2), &[]), None, "{stage:?}");
+        }
+        assert_eq!(owes(&order, &bound(Stage::Released, 11, 2), &[]), None, "a later release");
+        let other = Bound { uid: "v".into(), ..bound(Stage::Released, 10, 1) };
+        assert_eq!(owes(&order, &other, &[]), None, "another of the same name");
+        assert!(owes(&order, &bound(Stage::Expired, 10, 1), &[]).is_some(), "late is better than never");
+    }
+
+    #[test]
+    fn drift_is_news_when_it_comes_and_when_it_goes() {
+        let mut order = answered();
+        let mut bound = bound(Stage::Released, 10, 1);
+        bound.status = owes(&order, &bound, &[]).unwrap();
+        order.told = true;
+        let drift = [Difference { path: Path::root(), want: 1.into(), got: 2.into() }];
+        let drifted = owes(&order, &bound, &drift).expect("drift is news");
+        assert!(linesman_api::condition::is_true(&drifted.conditions, DRIFTED));
+        assert!(
+            linesman_api::condition::is_true(&drifted.conditions, "Available"),
+            "it was applied all the same"
+        );
+        bound.status = drifted;
+        assert_eq!(owes(&order, &bound, &drift), None);
+        assert!(owes(&order, &bound, &[]).is_some());
+    }
+
+    #[test]
+    fn old_instructions_are_refused_aloud() {
+        let orders = Orders([("a".to_string(), answered())].into());
+        let old = bound(Stage::Released, 9, 1);
+        let status = old_news(&old, &orders, Time(1)).expect("somebody waits");
+        assert!(linesman_api::condition::is_true(&status.conditions, "Failing"));
+        let told = Bound { status, ..old };
+        assert_eq!(old_news(&told, &orders, Time(1)), None);
+        assert_eq!(old_news(&bound(Stage::Released, 11, 2), &orders, Time(1)), None);
+    }
+}
