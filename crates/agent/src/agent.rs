@@ -77,7 +77,7 @@ pub async fn run(config: Config) -> Result<()> {
         Source::Directory(dir) => (Some(Directory::watch(dir)), None),
         Source::Cluster(cluster) => {
             let book = Book::orders(&config.settings.state_dir);
-            (None, Some(Cluster::join(cluster, book).await?))
+            (None, Some(Cluster::join(cluster, book, metrics.clone()).await?))
         }
     };
     let book = Book::new(&config.settings.state_dir);

@@ -1,5 +1,6 @@
 //! What the agent counts. The reference page is generated from [`TABLE`], and a test proves that each one moves.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 
 use linesman_engine::outcome::{Outcome, Verdict};
@@ -9,6 +10,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use serde_json::Value;
 
 use crate::status::{Phase, Status};
 
@@ -33,7 +35,7 @@ struct ByVersion {
 }
 
 /// Name, kind, labels, meaning.
-pub const TABLE: [(&str, &str, &str, &str); 9] = [
+pub const TABLE: [(&str, &str, &str, &str); 13] = [
     ("linesman_policies", "gauge", "phase", "Policies of this host by phase"),
     ("linesman_apply_total", "counter", "outcome", "Transactions that ended, by outcome"),
     ("linesman_apply_duration_seconds", "histogram", "", "From the checkpoint to the end of a transaction"),
@@ -43,11 +45,38 @@ pub const TABLE: [(&str, &str, &str, &str); 9] = [
     ("linesman_observed_timestamp_seconds", "gauge", "", "When the host was last looked at"),
     ("linesman_held", "gauge", "", "1 while somebody holds this host"),
     ("linesman_build_info", "gauge", "version", "Always 1"),
+    ("linesman_api_writes_total", "counter", "object", "In a cluster: what was told to it, by object"),
+    ("linesman_api_silent", "gauge", "", "In a cluster: 1 while the API server does not answer"),
+    ("kubernetes_nmstate_network_interfaces", "gauge", "type, node", "In a cluster: interfaces by type"),
+    ("kubernetes_nmstate_routes", "gauge", "node, ip_stack, type", "In a cluster: running routes"),
 ];
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ByObject {
+    object: &'static str,
+}
+
+/// As kubernetes-nmstate's dashboards know them.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ByType {
+    r#type: String,
+    node: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ByRoute {
+    node: String,
+    ip_stack: &'static str,
+    r#type: &'static str,
+}
 
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
+    writes: Family<ByObject, Counter<u64, AtomicU64>>,
+    silent: Gauge<i64, AtomicI64>,
+    interfaces: Family<ByType, Gauge<i64, AtomicI64>>,
+    routes: Family<ByRoute, Gauge<i64, AtomicI64>>,
     policies: Family<ByPhase, Gauge<i64, AtomicI64>>,
     applies: Family<ByOutcome, Counter<u64, AtomicU64>>,
     duration: Histogram,
@@ -64,6 +93,10 @@ impl Metrics {
         build.get_or_create(&ByVersion { version }).set(1);
         let mut metrics = Self {
             registry: Registry::default(),
+            writes: Family::default(),
+            silent: Gauge::default(),
+            interfaces: Family::default(),
+            routes: Family::default(),
             policies: Family::default(),
             applies: Family::default(),
             duration: Histogram::new([0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0]),
@@ -87,6 +120,12 @@ impl Metrics {
                 "linesman_observed_timestamp_seconds" => {
                     registry.register(short, help, metrics.observed.clone());
                 }
+                "linesman_api_writes_total" => registry.register(short, help, metrics.writes.clone()),
+                "linesman_api_silent" => registry.register(short, help, metrics.silent.clone()),
+                "kubernetes_nmstate_network_interfaces" => {
+                    registry.register(short, help, metrics.interfaces.clone());
+                }
+                "kubernetes_nmstate_routes" => registry.register(short, help, metrics.routes.clone()),
                 "linesman_held" => registry.register(short, help, metrics.held.clone()),
                 _ => registry.register(short, help, build.clone()),
             }
@@ -129,6 +168,30 @@ impl Metrics {
         self.observed.set(i64::try_from(observed).unwrap_or(i64::MAX));
     }
 
+    pub fn wrote(&self, object: &'static str) {
+        self.writes.get_or_create(&ByObject { object }).inc();
+    }
+
+    pub fn heard(&self, silent: bool) {
+        self.silent.set(silent.into());
+    }
+
+    /// What the node has, as its NodeNetworkState tells it.
+    pub fn inventory(&self, node: &str, state: &Value) {
+        self.interfaces.clear();
+        self.routes.clear();
+        for interface in list(&state["interfaces"]) {
+            let r#type = interface["type"].as_str().unwrap_or("unknown").to_string();
+            self.interfaces.get_or_create(&ByType { r#type, node: node.into() }).inc();
+        }
+        let configured: HashSet<&str> = list(&state["routes"]["config"]).filter_map(destination).collect();
+        for route in list(&state["routes"]["running"]).filter_map(destination) {
+            let ip_stack = if route.contains(':') { "ipv6" } else { "ipv4" };
+            let r#type = if configured.contains(route) { "static" } else { "dynamic" };
+            self.routes.get_or_create(&ByRoute { node: node.into(), ip_stack, r#type }).inc();
+        }
+    }
+
     pub fn text(&self) -> String {
         let mut text = String::new();
         if let Err(e) = encode(&mut text, &self.registry) {
@@ -136,6 +199,14 @@ impl Metrics {
         }
         text
     }
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn destination(route: &Value) -> Option<&str> {
+    route["destination"].as_str()
 }
 
 #[cfg(test)]
@@ -168,7 +239,17 @@ mod tests {
             ..Status::default()
         };
         metrics.status(&status, 77);
+        metrics.wrote("enactment");
+        metrics.heard(true);
+        let routes = serde_json::json!([{ "destination": "0.0.0.0/0" }, { "destination": "::/0" }]);
+        let state = serde_json::json!({ "interfaces": [{ "name": "eth0", "type": "ethernet" }],
+            "routes": { "running": routes, "config": [{ "destination": "::/0" }] } });
+        metrics.inventory("n1", &state);
         let after = metrics.text();
+        assert!(
+            after.contains("kubernetes_nmstate_routes{node=\"n1\",ip_stack=\"ipv6\",type=\"static\"} 1"),
+            "{after}"
+        );
         for (name, ..) in TABLE {
             let lines = |text: &str| -> Vec<String> {
                 text.lines().filter(|l| l.starts_with(name)).map(str::to_owned).collect()

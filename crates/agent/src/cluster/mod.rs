@@ -11,6 +11,7 @@ mod states;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use linesman_api::time::Time;
 use linesman_core::compare::Difference;
@@ -24,6 +25,7 @@ use serde_json::{Value, json};
 
 use crate::act::{self, Attempt, Ready};
 use crate::book::Book;
+use crate::metrics::Metrics;
 use crate::sources::Sources;
 use crate::{clock, say};
 use door::Door;
@@ -51,6 +53,7 @@ pub struct Cluster {
     outbox: Outbox,
     book: Book,
     orders: Orders,
+    metrics: Rc<Metrics>,
     /// What was sent and not yet heard of again.
     sent: BTreeMap<String, Value>,
     /// Not before then is something taken again, after the API server did not answer.
@@ -58,7 +61,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    pub async fn join(config: &Config, book: Book) -> Result<Self, Error> {
+    pub async fn join(config: &Config, book: Book, metrics: Rc<Metrics>) -> Result<Self, Error> {
         let door = Door::new(config.kubeconfig.as_deref(), &config.node).await?;
         let versions = Versions {
             network_manager: match nm::Nm::connect().await {
@@ -75,6 +78,7 @@ impl Cluster {
             outbox: Outbox::open(door.clone()),
             door,
             book,
+            metrics,
             orders,
             sent: BTreeMap::new(),
             patience: None,
@@ -96,6 +100,7 @@ impl Cluster {
             receipt = self.outbox.receipt() => self.note(receipt),
             () = later => self.patience = None,
         }
+        self.metrics.heard(self.enactments.silent.is_some());
     }
 
     /// Somebody wants to see the state of the node, changed or not.
@@ -109,7 +114,10 @@ impl Cluster {
 
     fn note(&mut self, receipt: Receipt) {
         let (to, void) = match receipt {
-            Receipt::Told(to) => (to, false),
+            Receipt::Told(to) => {
+                self.metrics.wrote(to.word());
+                (to, false)
+            }
             Receipt::Void(to) => (to, true),
             Receipt::Refused(to, why) => {
                 say::warning(format!("the API server refuses what is told to it: {why}"));
@@ -199,6 +207,7 @@ impl Cluster {
             return Ok(false);
         }
         self.door.begin(object, &enact::begun(&bound, Time(clock::now()))).await?;
+        self.metrics.wrote("enactment");
         say::info(format!(
             "policy {policy}, generation {}: {}",
             bound.spec.policy.generation,
@@ -329,7 +338,11 @@ impl Cluster {
         if state.is_null() {
             return;
         }
-        if let Some(status) = self.states.news(state, Time(clock::now())).await {
+        let news = self.states.news(state, Time(clock::now())).await;
+        if let Some(current) = self.states.current() {
+            self.metrics.inventory(&self.door.node, current);
+        }
+        if let Some(status) = news {
             self.outbox.send(Letter { to: To::NodeState, uid: String::new(), status });
         }
     }

@@ -30,6 +30,15 @@ pub enum To {
     NodeState,
 }
 
+impl To {
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Enactment { .. } => "enactment",
+            Self::NodeState => "node-state",
+        }
+    }
+}
+
 /// What became of a letter.
 #[derive(Debug)]
 pub enum Receipt {

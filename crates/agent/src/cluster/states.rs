@@ -99,6 +99,11 @@ impl States {
         Some(value)
     }
 
+    /// What the cluster knows, or is about to.
+    pub fn current(&self) -> Option<&Value> {
+        self.known.as_ref()?.current_state.as_ref()
+    }
+
     /// What an earlier life of this agent wrote: a settled node writes nothing after a restart.
     async fn written(&self) -> Option<NodeStateStatus> {
         let object = within(self.door.states().get_opt(&self.door.node)).await.ok()??;
