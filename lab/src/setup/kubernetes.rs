@@ -128,7 +128,9 @@ mod tests {
     #[test]
     fn the_version_is_the_modules() {
         assert!(version().starts_with("v1."), "{}", version());
-        assert!(link_flags().contains(&format!(" -X k8s.io/component-base/version.gitVersion={}", version())));
+        assert!(
+            link_flags().contains(&format!(" -X k8s.io/component-base/version.gitVersion={}", version()))
+        );
     }
 
     #[test]

@@ -33,7 +33,15 @@ fn tail(log: &Path) -> String {
 /// A command in namespaces of its own: when we are killed, it dies with all its children, and what it mounted is gone.
 fn dies_with_us(program: &str) -> Command {
     let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig=KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"]);
+    command.args([
+        "--pdeathsig=KILL",
+        "unshare",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child=KILL",
+        "--mount-proc",
+    ]);
     command.arg(program);
     command
 }
