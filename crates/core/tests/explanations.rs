@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use linesman_core::check::check;
+use linesman_core::check::{check, without_cluster};
 use linesman_core::codes::examples::{self, Example};
 use linesman_core::codes::{
     self, BAD_SETTING, BASE_ABSENT, CONTRADICTION, NOT_A_PROFILE, NOT_IMPORTABLE, NOT_NETPLAN, TOO_LARGE,
@@ -48,7 +48,10 @@ fn said_by_host(text: &str, facts: &Facts, excused: &[&str]) -> Vec<&'static str
 /// Offline examples are not held to the example host.
 fn said_offline(text: &str) -> Vec<&'static str> {
     match Document::parse("example.yaml", text) {
-        Ok(document) => check(&document, &schema).iter().map(|diagnostic| diagnostic.code).collect(),
+        Ok(document) => {
+            let found = [check(&document, &schema), without_cluster(&document)].concat();
+            found.iter().map(|diagnostic| diagnostic.code).collect()
+        }
         Err(faults) => faults.iter().map(|fault| fault.code).collect(),
     }
 }

@@ -21,6 +21,9 @@ pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
         output::error(format!("linesman: {}", linesman_engine::Error::NotRoot));
         return Exit::Environment;
     }
+    // A manifest sets the variable whether or not somebody chose a name.
+    let dns_name = args.probe_dns_host.filter(|name| !name.is_empty());
+    let settings = Settings { dns_name, ..settings };
     let config = Config { policy_dir: args.policy_dir, settings, listen, version: env!("CARGO_PKG_VERSION") };
     match linesman_agent::run(config).await {
         Ok(()) => Exit::Done,
