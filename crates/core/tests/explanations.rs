@@ -12,7 +12,7 @@ use linesman_core::compose::compose;
 use linesman_core::document::{Document, MAX_BYTES};
 use linesman_core::facts::Facts;
 use linesman_core::import::{Input, import};
-use linesman_core::plan::codes::{BASE_GOES, OVS_NOT_RUNNING};
+use linesman_core::plan::codes::{BASE_GOES, KERNEL_LACKS_TYPE, OVS_NOT_RUNNING};
 use linesman_core::plan::plan;
 use nmstate::NetworkState;
 use serde_json::Value;
@@ -75,7 +75,8 @@ fn spoken(example: &Example, text: &str) -> Vec<&'static str> {
     if is_of_an_import(example) {
         return said_by_import(text);
     }
-    let facts = Facts { ovs_running: example.code != OVS_NOT_RUNNING, ..Facts::default() };
+    let lacking = (example.code == KERNEL_LACKS_TYPE).then(|| "vrf".to_owned()).into_iter().collect();
+    let facts = Facts { ovs_running: example.code != OVS_NOT_RUNNING, lacking, ..Facts::default() };
     // The check knows as much of this one as a host does, and speaks first.
     let excused: &[&str] = if example.code == BASE_GOES { &[BASE_ABSENT] } else { &[] };
     if is_of_a_host(example) { said_by_host(text, &facts, excused) } else { said_offline(text) }

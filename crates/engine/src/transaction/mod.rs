@@ -29,7 +29,7 @@ use crate::lock::HostLock;
 use crate::outcome::{Outcome, ProbeReports, Verdict};
 use crate::probe::{self, Cluster, Probe, Report};
 use crate::worker::Manner;
-use crate::{Error, Result, desired, failpoint, ovs, recover, restore, snapshot};
+use crate::{Error, Result, desired, failpoint, observe, ovs, recover, restore, snapshot};
 
 /// What is asked for, and how.
 #[derive(Clone, Debug)]
@@ -208,12 +208,12 @@ async fn attempt_change(
     request: &Request,
     settings: &Settings,
     probes: Vec<Probe>,
-    loaded: Loaded,
+    mut loaded: Loaded,
     stop: watch::Receiver<bool>,
     say: &mut dyn FnMut(Step),
 ) -> Result<Outcome, Refusal> {
     let journal = Journal::new(&settings.state_dir);
-    let (desired, mut plan) = decide_plan(request, &loaded)?;
+    let (desired, mut plan) = decide_plan(request, &mut loaded).await?;
     say(Step::Planned(plan.clone()));
     if plan.is_empty() {
         return Ok(Outcome::unchanged());
@@ -268,12 +268,13 @@ async fn attempt_change(
 pub async fn plan(request: &Request) -> Result<(Plan, Loaded), Refusal> {
     let mut loaded = load().await?;
     loaded.facts.protect = request.protect;
-    let (_, plan) = decide_plan(request, &loaded)?;
+    let (_, plan) = decide_plan(request, &mut loaded).await?;
     Ok((plan, loaded))
 }
 
-fn decide_plan(request: &Request, loaded: &Loaded) -> Result<(Value, Plan), Refusal> {
+async fn decide_plan(request: &Request, loaded: &mut Loaded) -> Result<(Value, Plan), Refusal> {
     let desired = desired::resolve(&request.state, request.capture.as_ref(), &loaded.observed)?;
+    loaded.facts.lacking = observe::lacking(&desired, &loaded.observed).await;
     let plan = linesman_core::plan::plan(&desired, &loaded.observed, &loaded.facts).map_err(refusal)?;
     if !plan.is_empty() {
         desired::refuse_early(&desired, &loaded.observed)?;
