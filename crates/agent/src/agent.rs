@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use linesman_core::keep::{Ledger, Next, Situation, Standing, decide};
@@ -9,8 +10,9 @@ use linesman_core::policy::Policy;
 use linesman_engine::journal::Journal;
 use linesman_engine::lock::HostLock;
 use linesman_engine::observe::live::Depth;
+use linesman_engine::probe::ClusterSight;
 use linesman_engine::recover;
-use linesman_engine::transaction::Session;
+use linesman_engine::transaction::{Session, Settings, Step};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
@@ -83,6 +85,8 @@ pub async fn run(config: Config) -> Result<()> {
     let book = Book::new(&config.settings.state_dir);
     let ledger = book.read();
     let host = Host::default();
+    let sight = cluster.as_ref().map(|cluster| cluster.eyes.clone() as Arc<dyn ClusterSight>);
+    let config = Config { settings: Settings { cluster: sight, ..config.settings.clone() }, ..config };
     let mut agent = Agent { config, book, ledger, sources, host, cluster, metrics, status, started };
     agent.finish_earlier().await;
     agent.host.look().await;
@@ -265,8 +269,17 @@ impl Agent {
 
     async fn together(&mut self, session: Session, ready: &[&Ready]) -> Attempt {
         let status = self.status.clone();
-        let mut tell = |what: &str, step: &_| progress(&status, what, say::step(step));
+        let eyes = self.cluster.as_ref().map(|cluster| cluster.eyes.clone());
+        let mut tell = |what: &str, step: &_| {
+            if let (Some(eyes), Step::Applying) = (&eyes, step) {
+                eyes.vouch(false);
+            }
+            progress(&status, what, say::step(step));
+        };
         let attempt = act::together(session, ready, &self.config.settings, &mut tell).await;
+        if let Some(cluster) = &self.cluster {
+            cluster.eyes.vouch(false);
+        }
         self.count(&attempt);
         attempt
     }
@@ -301,6 +314,9 @@ impl Agent {
     async fn revert(&mut self, name: &str) {
         let Some(entry) = self.ledger.get(name).cloned() else { return };
         let kept = self.ledger.kept();
+        if let Some(cluster) = &self.cluster {
+            cluster.eyes.vouch(false);
+        }
         let status = self.status.clone();
         let mut tell = |what: &str, step: &_| progress(&status, what, say::step(step));
         let attempt = act::revert(&entry, &kept, &self.config.settings, &mut tell).await;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 
+use linesman_core::policy::Drift;
 use linesman_engine::outcome::{Outcome, Verdict};
 use prometheus_client::encoding::{EncodeLabelSet, text::encode};
 use prometheus_client::metrics::counter::Counter;
@@ -39,7 +40,12 @@ pub const TABLE: [(&str, &str, &str, &str); 13] = [
     ("linesman_policies", "gauge", "phase", "Policies of this host by phase"),
     ("linesman_apply_total", "counter", "outcome", "Transactions that ended, by outcome"),
     ("linesman_apply_duration_seconds", "histogram", "", "From the checkpoint to the end of a transaction"),
-    ("linesman_drift_differences", "gauge", "", "Properties of kept policies that do not hold now"),
+    (
+        "linesman_drift_differences",
+        "gauge",
+        "",
+        "Properties of kept policies that do not hold now, those with drift: Ignore left out",
+    ),
     ("linesman_corrections_total", "counter", "", "Corrections of drift"),
     ("linesman_observations_total", "counter", "depth", "Looks at the host: kernel or full"),
     ("linesman_observed_timestamp_seconds", "gauge", "", "When the host was last looked at"),
@@ -162,7 +168,8 @@ impl Metrics {
             let label = ByPhase { phase: phase.word() };
             self.policies.get_or_create(&label).set(i64::try_from(count).unwrap_or(i64::MAX));
         }
-        let differences: usize = status.policies.iter().map(|p| p.differences.len()).sum();
+        let heeded = status.policies.iter().filter(|p| p.drift != Drift::Ignore);
+        let differences: usize = heeded.map(|p| p.differences.len()).sum();
         self.differences.set(i64::try_from(differences).unwrap_or(i64::MAX));
         self.held.set(i64::from(status.held.is_some()));
         self.observed.set(i64::try_from(observed).unwrap_or(i64::MAX));
@@ -212,6 +219,34 @@ fn destination(route: &Value) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn drift_that_is_ignored_is_not_counted() {
+        let with = |drift: Drift| {
+            let difference = linesman_core::compare::Difference {
+                path: linesman_core::path::Path::root(),
+                want: 1.into(),
+                got: 2.into(),
+            };
+            crate::status::PolicyStatus {
+                name: "a".into(),
+                file: None,
+                phase: Phase::Drifted,
+                reason: None,
+                since: None,
+                differences: vec![difference],
+                drift,
+                former_kept: false,
+            }
+        };
+        let metrics = Metrics::new("1.2.3");
+        let counted = |policies| {
+            metrics.status(&Status { policies, ..Status::default() }, 77);
+            metrics.differences.get()
+        };
+        assert_eq!(counted(vec![with(Drift::Ignore)]), 0);
+        assert_eq!(counted(vec![with(Drift::Report), with(Drift::Ignore), with(Drift::Correct)]), 2);
+    }
 
     #[test]
     fn every_metric_of_the_table_is_there_and_moves() {

@@ -20,6 +20,7 @@ pub mod observation;
 pub mod path;
 pub mod plan;
 pub mod policy;
+pub mod probe;
 mod reach;
 pub mod report;
 pub mod rollout;

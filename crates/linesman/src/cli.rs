@@ -193,16 +193,17 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
 
-    /// How long probes may take to pass after the change
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
-    pub patience: Duration,
+    /// How long probes may take to pass after the change [default: what the policy says, else 20s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub patience: Option<Duration>,
 
     /// How long the new state may take to be there, once NetworkManager is done
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "12s")]
     pub settle: Duration,
 
     /// What must work after the change as before: gateway, gateway:v6, dns, dns:NAME, tcp:HOST:PORT,
-    /// http(s)://…, ping:ADDRESS; `,timeout=5s` may follow; may be repeated [default: gateway and dns]
+    /// http(s)://…, ping:ADDRESS; `,timeout=5s` may follow; may be repeated
+    /// [default: what the policy says, else gateway and dns]
     #[arg(long = "probe", value_name = "PROBE", conflicts_with = "no_probes")]
     pub probes: Vec<Probe>,
 
@@ -309,6 +310,10 @@ pub struct AgentArgs {
     /// Where to serve /metrics, /healthz and /readyz: ADDRESS:PORT, or `none`
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9473")]
     pub listen: String,
+
+    /// What the probe of DNS asks for where a policy does not say [default: the root]
+    #[arg(long, value_name = "NAME", env = "PROBE_DNS_HOST")]
+    pub probe_dns_host: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@
 
 mod door;
 mod enactments;
+mod eyes;
 mod outbox;
 pub mod rival;
 mod states;
@@ -12,6 +13,7 @@ mod states;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use linesman_api::time::Time;
 use linesman_core::compare::Difference;
@@ -31,6 +33,7 @@ use crate::{clock, say};
 use door::Door;
 pub use door::Error;
 use enactments::Enactments;
+use eyes::Eyes;
 use outbox::{Letter, Outbox, Receipt, To};
 use states::States;
 
@@ -54,6 +57,7 @@ pub struct Cluster {
     book: Book,
     orders: Orders,
     metrics: Rc<Metrics>,
+    pub eyes: Arc<Eyes>,
     /// What was sent and not yet heard of again.
     sent: BTreeMap<String, Value>,
     /// Not before then is something taken again, after the API server did not answer.
@@ -79,6 +83,7 @@ impl Cluster {
             door,
             book,
             metrics,
+            eyes: Arc::new(Eyes::new(config.kubeconfig.clone(), &config.node)),
             orders,
             sent: BTreeMap::new(),
             patience: None,
@@ -188,7 +193,11 @@ impl Cluster {
         let mut taken = false;
         for policy in fresh {
             match self.begin(&policy, ledger).await {
-                Ok(begun) => taken |= begun,
+                Ok(true) => {
+                    taken = true;
+                    self.eyes.vouch(true);
+                }
+                Ok(false) => {}
                 // The watch tells what it is now.
                 Err(Error::Changed | Error::Gone) => {}
                 Err(error) => {

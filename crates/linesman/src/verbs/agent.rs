@@ -22,6 +22,9 @@ pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
         output::error(format!("linesman: {}", linesman_engine::Error::NotRoot));
         return Exit::Environment;
     }
+    // A manifest sets the variable whether or not somebody chose a name.
+    let dns_name = args.probe_dns_host.filter(|name| !name.is_empty());
+    let settings = Settings { dns_name, ..settings };
     let source = match (args.standalone, args.node_name) {
         (false, Some(node)) => Source::Cluster(cluster::Config {
             node,
