@@ -13,7 +13,9 @@ const CONNECT: Duration = Duration::from_secs(5);
 pub enum Error {
     #[error("cannot use the kubeconfig {path}: {why}")]
     Kubeconfig { path: String, why: String },
-    #[error("there is no way to a cluster: name a kubeconfig with --kubeconfig or KUBECONFIG, or run in a Pod ({why})")]
+    #[error(
+        "there is no way to a cluster: name a kubeconfig with --kubeconfig or KUBECONFIG, or run in a Pod ({why})"
+    )]
     NoCluster { why: String },
     #[error("cannot speak with the API server at {address}: {why}")]
     Client { address: String, why: String },
