@@ -1,11 +1,14 @@
 # Linesman: the commands of the tree. Everything sets itself up; caches live outside the tree.
-.PHONY: help demo test test-fast bench soak lint fmt docs build setup
+.PHONY: help demo test test-fast bench soak lint fmt docs build setup setup-cluster
 
 help: ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## what the lab needs: Debian packages and the nodes' root file systems (cached)
 	@cargo xtask setup
+
+setup-cluster: ## the same and Kubernetes' control plane, built from source with Go (cached)
+	@cargo xtask setup --cluster
 
 build: ## the linesman binary (debug)
 	@cargo build --workspace
@@ -14,7 +17,7 @@ demo: setup ## the main job on a fresh machine, no cluster
 	@cargo build --quiet -p linesman
 	@cargo xtask demo
 
-test: setup ## all tests
+test: setup-cluster ## all tests
 	cargo test --workspace --no-run
 	LINESMAN_BINARY=$(CURDIR)/target/debug/linesman cargo test --workspace --no-fail-fast
 
@@ -26,7 +29,7 @@ bench: setup ## the benchmarks, with their goals; also target/bench/results.json
 	@cargo build --profile bench-bin -p linesman -p linesman-bench
 	@./target/bench-bin/linesman-bench
 
-soak: setup ## long campaigns; a seeded sample of each runs in `make test`
+soak: setup-cluster ## long campaigns; a seeded sample of each runs in `make test`
 	LINESMAN_SOAK=1 cargo test -p linesman-tests -- --nocapture
 	LINESMAN_SOAK=1 cargo test -p linesman-core --test robustness
 

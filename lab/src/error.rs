@@ -26,6 +26,12 @@ pub enum Error {
     Start { what: String, why: String, console: String },
     #[error("{program} is missing and could not be installed: install the package {package}")]
     Missing { program: String, package: String },
+    #[error(
+        "go is missing, and Kubernetes is built from its source: install Go 1.24 or newer (https://go.dev/dl, or Debian's golang-go from trixie on) and have it in the PATH"
+    )]
+    NoGo,
+    #[error("building {program} failed; the end of {}:\n{tail}", log.display())]
+    Build { program: String, log: PathBuf, tail: String },
     #[error("making the root file system {root} failed; the end of {}:\n{tail}", log.display())]
     Root { root: String, log: PathBuf, tail: String },
     #[error("{0}")]

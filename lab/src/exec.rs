@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use nix::sched::CloneFlags;
 use nix::sys::signal::Signal;
 
 use crate::error::{Doing, Error, Result};
@@ -42,6 +43,7 @@ pub struct Exec {
     variables: Vec<(OsString, OsString)>,
     input: Option<Vec<u8>>,
     limit: Duration,
+    kinds: CloneFlags,
 }
 
 impl Exec {
@@ -51,7 +53,21 @@ impl Exec {
         words: impl IntoIterator<Item = W>,
     ) -> Self {
         let words = words.into_iter().map(|word| word.as_ref().to_owned()).collect();
-        Self { namespaces, place: place.into(), words, variables: vec![], input: None, limit: LIMIT }
+        Self {
+            namespaces,
+            place: place.into(),
+            words,
+            variables: vec![],
+            input: None,
+            limit: LIMIT,
+            kinds: CloneFlags::all(),
+        }
+    }
+
+    /// Everything of the place but its files: the program and its paths are the machine's.
+    pub(crate) fn with_files_of_the_machine(mut self) -> Self {
+        self.kinds.remove(CloneFlags::CLONE_NEWNS);
+        self
     }
 
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
@@ -91,7 +107,7 @@ impl Exec {
         let mut command = self.command()?;
         let stdin = if self.input.is_some() { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = self.namespaces.spawn(&mut command)?;
+        let mut child = self.namespaces.spawn_in(self.kinds, &mut command)?;
         if let (Some(mut pipe), Some(bytes)) = (child.stdin.take(), self.input.take()) {
             // A command that does not read its input is no error of ours.
             std::thread::spawn(move || pipe.write_all(&bytes));
@@ -103,7 +119,7 @@ impl Exec {
 
     /// On this terminal: standard streams are the caller's own.
     pub fn interactive(self) -> Result<ExitStatus> {
-        let mut child = self.namespaces.spawn(&mut self.command()?)?;
+        let mut child = self.namespaces.spawn_in(self.kinds, &mut self.command()?)?;
         child.wait().doing(|| format!("wait for {}", self.text()))
     }
 

@@ -62,6 +62,11 @@ impl Hub {
         Exec::new(Arc::clone(&self.namespaces), "the hub", words)
     }
 
+    /// A program of the machine, with the machine's files, in the hub's network and among its processes.
+    pub fn command_of_the_machine<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Exec {
+        self.command(words).with_files_of_the_machine()
+    }
+
     pub fn exec<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Result<Output> {
         self.command(words).output()
     }

@@ -58,6 +58,10 @@ impl Lab {
         Ok(Self { shared: Arc::new(shared) })
     }
 
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
+    }
+
     pub fn hub(&self) -> &Hub {
         &self.shared.hub
     }

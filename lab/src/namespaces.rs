@@ -72,10 +72,6 @@ impl Namespaces {
     }
 
     /// A child inside a PID namespace needs no further fork: setns only moved where children go.
-    pub(crate) fn spawn(&self, command: &mut Command) -> Result<Child> {
-        self.spawn_in(CloneFlags::all(), command)
-    }
-
     pub(crate) fn spawn_in(&self, kinds: CloneFlags, command: &mut Command) -> Result<Child> {
         let name = command.get_program().to_string_lossy().into_owned();
         self.within_some(kinds, || command.spawn())?.doing(|| format!("start {name}"))

@@ -16,3 +16,8 @@ pub(crate) fn roots() -> PathBuf {
 pub(crate) fn runs() -> PathBuf {
     cache().join("run")
 }
+
+/// Kubernetes' own programs, built once.
+pub(crate) fn kubernetes() -> PathBuf {
+    cache().join("kubernetes")
+}

@@ -1,19 +1,25 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use linesman_lab::Root;
+use linesman_lab::{Kubernetes, Root};
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Also the root of Debian 12 (NetworkManager 1.42), which is otherwise made when first used
     #[arg(long)]
     all: bool,
+    /// Also Kubernetes' control plane, built from source with Go: for tests and labs with a cluster
+    #[arg(long)]
+    cluster: bool,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     linesman_lab::setup()?;
     if arguments.all {
         Root::Bookworm.ensure()?;
+    }
+    if arguments.cluster {
+        Kubernetes::ensure()?;
     }
     println!("The lab is set up in {}.", linesman_lab::places::cache().display());
     Ok(ExitCode::SUCCESS)

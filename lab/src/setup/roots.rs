@@ -1,6 +1,6 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Instant;
 
 use crate::error::{Doing, Error, Result};
@@ -77,18 +77,8 @@ impl Root {
     fn bootstrap(self, target: &Path, log: &Path) -> Result<()> {
         let output = File::create(log).doing_to("create", log)?;
         let errors = output.try_clone().doing_to("open", log)?;
-        // In namespaces of its own: when we are killed, it dies with all its children and what it mounted is gone.
-        let status = Command::new("setpriv")
-            .args([
-                "--pdeathsig=KILL",
-                "unshare",
-                "--mount",
-                "--pid",
-                "--fork",
-                "--kill-child=KILL",
-                "--mount-proc",
-            ])
-            .args(["mmdebstrap", "--mode=root", "--variant=minbase"])
+        let status = super::dies_with_us("mmdebstrap")
+            .args(["--mode=root", "--variant=minbase"])
             .arg("--aptopt=APT::Install-Recommends \"false\"")
             .arg("--aptopt=Acquire::Check-Valid-Until \"false\"")
             .args(
@@ -108,8 +98,5 @@ impl Root {
 }
 
 fn failure(root: Root, log: &Path) -> Error {
-    let text = fs::read_to_string(log).unwrap_or_default();
-    let lines: Vec<&str> = text.lines().collect();
-    let tail = lines[lines.len().saturating_sub(15)..].join("\n");
-    Error::Root { root: root.suite().into(), log: log.into(), tail }
+    Error::Root { root: root.suite().into(), log: log.into(), tail: super::tail(log) }
 }
