@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 pub mod api;
+pub mod fleet;
 pub mod keeper;
 pub mod see;
 

@@ -11,6 +11,7 @@ mod coverage;
 mod doctor;
 mod examples;
 mod faults;
+mod fleet;
 mod foreign;
 mod gather;
 mod import;

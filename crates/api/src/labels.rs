@@ -7,6 +7,10 @@ pub const NODE: &str = "nmstate.io/node";
 /// On a NodeNetworkState: a new value makes the agent report again.
 pub const FORCE_REFRESH: &str = "nmstate.io/force-nns-refresh";
 
+/// On Pods; an agent is one with the value `AGENT`.
+pub const COMPONENT: &str = "component";
+pub const AGENT: &str = "kubernetes-nmstate-handler";
+
 pub const ZONE: &str = "topology.kubernetes.io/zone";
 pub const HOSTNAME: &str = "kubernetes.io/hostname";
 /// Either marks a node of the control plane; the second is the older one.

@@ -45,3 +45,16 @@ pub mod nmstate {
     pub const INTERNAL_ERROR: &str = "InternalError";
     pub const TLS_PROFILE: &str = "TLSProfileNotFullyHonored";
 }
+
+/// Of events on a policy.
+pub mod event {
+    /// As kubernetes-nmstate has it: nodes failed, or the rest was aborted.
+    pub const FAILED: &str = "ReconcileFailed";
+
+    /// The others are ours.
+    pub const CONFLICT: &str = "PoliciesConflict";
+    pub const STARTED: &str = "RolloutStarted";
+    pub const PAUSED: &str = "RolloutPaused";
+    pub const FINISHED: &str = "RolloutFinished";
+    pub const IGNORED: &str = "NoMatchingNode";
+}

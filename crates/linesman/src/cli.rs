@@ -61,6 +61,10 @@ pub enum Verb {
     History(HistoryArgs),
     /// Keep the policies of a directory on this host: apply, watch, report or correct drift
     Agent(AgentArgs),
+    /// Roll policies out through the nodes of a cluster: wave by wave, within their limits
+    ///
+    /// Several may run; the one that has the Lease `linesman-operator` acts, the others stand by.
+    Operator(OperatorArgs),
     /// Say whether this host is as declared; the verdict comes first
     ///
     /// Exits with 0 in step, 2 drifted, 1 in trouble, 4 when no agent runs.
@@ -141,6 +145,29 @@ pub struct TopologyArgs {
     /// Draw this document, or what `linesman show` printed, instead of this host; `-` reads standard input
     #[arg(short, long, value_name = "STATE")]
     pub file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct OperatorArgs {
+    /// How to reach the cluster; default: KUBECONFIG, else the account of the Pod
+    #[arg(long, value_name = "PATH")]
+    pub kubeconfig: Option<PathBuf>,
+
+    /// Where agents and operators run
+    #[arg(long, value_name = "NAME", env = "POD_NAMESPACE", default_value = linesman_api::names::NAMESPACE)]
+    pub namespace: String,
+
+    /// Who this is among the operators; default: the host's name and the number of the process
+    #[arg(long, value_name = "NAME")]
+    pub identity: Option<String>,
+
+    /// Where to serve /metrics, /healthz and /readyz: ADDRESS:PORT, or `none`
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9474")]
+    pub listen: String,
+
+    /// How long a node has to report after its release; the policy's patience comes on top
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub release_for: u64,
 }
 
 #[derive(Debug, Args)]
@@ -287,6 +314,16 @@ pub struct AgentArgs {
     /// In a cluster: how to reach it; a Pod finds that by itself
     #[arg(long, value_name = "FILE", env = "KUBECONFIG", conflicts_with = "standalone")]
     pub kubeconfig: Option<PathBuf>,
+
+    /// In a cluster: the namespace of agent and operator
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "POD_NAMESPACE",
+        default_value = "nmstate",
+        conflicts_with = "standalone"
+    )]
+    pub namespace: String,
 
     /// In a cluster: interfaces that the NodeNetworkState leaves out, as globs
     #[arg(

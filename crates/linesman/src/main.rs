@@ -62,6 +62,7 @@ async fn run(cli: Cli) -> ExitCode {
         Verb::Topology(args) => verbs::topology::run(args, format).await.into(),
         Verb::History(args) => verbs::history::run(args, format, &settings).into(),
         Verb::Agent(args) => verbs::agent::run(args, settings).await.into(),
+        Verb::Operator(args) => verbs::operator::run(args).await.into(),
         Verb::Status(args) => verbs::status::run(args, format, &settings).await.into(),
         Verb::Diff(args) => verbs::diff::run(args, format, &settings).await.into(),
         Verb::Why(args) => verbs::why::run(args, format, &settings).await.into(),

@@ -24,6 +24,7 @@ mod standing;
 mod status;
 mod steps;
 mod sweep;
+mod telling;
 
 pub use decide::{Decision, decide};
 pub use facts::{EnactmentFacts, NodeFacts, PolicyFacts, Settings, Situation};
@@ -33,3 +34,4 @@ pub use overlay::{OverlayError, merge, state_for};
 pub use phase::{Hold, Phase};
 pub use standing::Standing;
 pub use steps::{Action, Mark, Step};
+pub use telling::{Pace, Tidings, pace, tidings};

@@ -1,12 +1,21 @@
 //! Enactments whose policy is not there at all.
 
+use std::collections::BTreeSet;
+
 use super::facts::{EnactmentFacts, PolicyFacts};
 use super::standing::Standing;
 use super::steps::{Action, Step};
 
-/// They are deleted and nothing is reverted: that a policy is missing says nothing about what its author wanted.
-pub fn orphans(policies: &[PolicyFacts], enactments: &[EnactmentFacts]) -> Vec<Action> {
-    let orphaned = |e: &&EnactmentFacts| policies.iter().all(|policy| policy.name != e.policy);
+/// Each with the name of its policy. They are deleted and nothing is reverted: that a policy is missing says nothing about what
+/// its author wanted.
+pub fn orphans<'a>(policies: &[PolicyFacts], enactments: &'a [EnactmentFacts]) -> Vec<(&'a str, Action)> {
+    let known: BTreeSet<&str> = policies.iter().map(|policy| policy.name.as_str()).collect();
+    let orphaned = |e: &&EnactmentFacts| !known.contains(e.policy.as_str());
     let ended = |e: &&EnactmentFacts| !Standing::of(e).has_begun();
-    enactments.iter().filter(orphaned).filter(ended).map(|e| Action::on(e, Step::Delete)).collect()
+    enactments
+        .iter()
+        .filter(orphaned)
+        .filter(ended)
+        .map(|e| (e.policy.as_str(), Action::on(e, Step::Delete)))
+        .collect()
 }

@@ -1,7 +1,5 @@
 //! `linesman agent`: the daemon.
 
-use std::net::SocketAddr;
-
 use linesman_agent::{Config, Error, Source, cluster};
 use linesman_core::report::Glob;
 use linesman_engine::transaction::Settings;
@@ -11,10 +9,10 @@ use crate::exit::Exit;
 use crate::output;
 
 pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
-    let listen = match listen(&args.listen) {
+    let listen = match super::listen(&args.listen) {
         Ok(listen) => listen,
         Err(why) => {
-            output::error(format!("linesman: --listen {}: {why}", args.listen));
+            output::error(format!("linesman: {why}"));
             return Exit::Usage;
         }
     };
@@ -46,11 +44,4 @@ pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
             }
         }
     }
-}
-
-fn listen(text: &str) -> Result<Option<SocketAddr>, String> {
-    if text == "none" {
-        return Ok(None);
-    }
-    text.parse().map(Some).map_err(|_| "write ADDRESS:PORT, for example 127.0.0.1:9473, or none".to_string())
 }

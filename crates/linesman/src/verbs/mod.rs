@@ -14,6 +14,7 @@ pub mod history;
 pub mod hold;
 pub mod import;
 pub mod man;
+pub mod operator;
 pub mod plan;
 pub mod recover;
 pub mod retry;
@@ -22,7 +23,7 @@ pub mod status;
 pub mod topology;
 pub mod why;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use linesman_core::document::Document;
 use linesman_core::plan::codes::KERNEL_LACKS_TYPE;
@@ -34,6 +35,15 @@ use crate::{output, read};
 /// `1 file`, `2 files`.
 pub fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Of `--listen`.
+fn listen(text: &str) -> Result<Option<SocketAddr>, String> {
+    if text == "none" {
+        return Ok(None);
+    }
+    let wrong = |_| format!("--listen {text}: write ADDRESS:PORT, for example 127.0.0.1:9473, or none");
+    text.parse().map(Some).map_err(wrong)
 }
 
 fn request(document: &Document, protect: Option<IpAddr>) -> Request {

@@ -1,0 +1,81 @@
+//! Events on policies: what `kubectl describe` shows below the status.
+
+use k8s_openapi::api::core::v1::ObjectReference;
+use k8s_openapi::api::events::v1::Event;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
+use k8s_openapi::jiff::Timestamp;
+use kube::Api;
+use kube::api::PostParams;
+use linesman_api::kinds;
+use linesman_core::rollout::{PolicyFacts, Tidings};
+
+use crate::act::Hand;
+use crate::say;
+
+/// Kubernetes keeps events of objects without a namespace here.
+const NAMESPACE: &str = "default";
+const CONTROLLER: &str = "nmstate.io/linesman-operator";
+/// What Kubernetes takes.
+const NOTE: usize = 1024;
+
+/// An event that cannot be written is only said here: the status tells the same.
+pub async fn publish(hand: &Hand, identity: &str, policy: &PolicyFacts, version: u64, tidings: &Tidings) {
+    say::line(format!("{}: {}: {}", policy.name, tidings.reason, tidings.message));
+    let event = event(identity, policy, version, tidings);
+    let api: Api<Event> = Api::namespaced(hand.client.clone(), NAMESPACE);
+    let written = hand.write("event", async { api.create(&PostParams::default(), &event).await }).await;
+    if let Err(error) = written {
+        say::line(format!("{}: no event was written: {error}", policy.name));
+    }
+}
+
+/// Named by the version of the status that it tells of.
+fn event(identity: &str, policy: &PolicyFacts, version: u64, tidings: &Tidings) -> Event {
+    let regarding = ObjectReference {
+        api_version: Some(kinds::POLICY.api_version()),
+        kind: Some(kinds::POLICY.kind.into()),
+        name: Some(policy.name.clone()),
+        uid: Some(policy.uid.clone()),
+        ..ObjectReference::default()
+    };
+    Event {
+        metadata: ObjectMeta {
+            name: Some(format!("{}.{version:x}", policy.name)),
+            namespace: Some(NAMESPACE.into()),
+            ..ObjectMeta::default()
+        },
+        action: Some("Rollout".into()),
+        event_time: Some(MicroTime(Timestamp::now())),
+        note: Some(short(&tidings.message)),
+        reason: Some(tidings.reason.into()),
+        regarding: Some(regarding),
+        reporting_controller: Some(CONTROLLER.into()),
+        reporting_instance: Some(identity.chars().take(128).collect()),
+        type_: Some(if tidings.warning { "Warning" } else { "Normal" }.into()),
+        ..Event::default()
+    }
+}
+
+fn short(message: &str) -> String {
+    if message.len() <= NOTE {
+        return message.into();
+    }
+    let end = (0..=NOTE - "…".len()).rev().find(|end| message.is_char_boundary(*end)).unwrap_or_default();
+    format!("{}…", &message[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_about_the_policy_and_fit() {
+        let policy = PolicyFacts { name: "blue".into(), uid: "u".into(), ..PolicyFacts::default() };
+        let tidings = Tidings { warning: true, reason: "ReconcileFailed", message: "ä".repeat(800) };
+        let event = event("op-1", &policy, 255, &tidings);
+        assert_eq!(event.metadata.name.as_deref(), Some("blue.ff"));
+        assert_eq!(event.type_.as_deref(), Some("Warning"));
+        assert!(event.note.is_some_and(|note| note.len() <= NOTE && note.ends_with('…')));
+        assert_eq!(event.regarding.and_then(|it| it.kind).as_deref(), Some("NodeNetworkConfigurationPolicy"));
+    }
+}

@@ -1,0 +1,153 @@
+//! Objects of the cluster, reduced to what decisions need: what is not kept costs no memory.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kube::ResourceExt;
+use linesman_api::objects::{Enactment, Policy};
+use linesman_api::policy::PolicyStatus;
+use linesman_api::time::Time;
+use linesman_api::{finalizers, labels, names};
+use linesman_core::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
+
+use crate::nics::Nics;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownPolicy {
+    pub facts: PolicyFacts,
+    pub version: String,
+    pub finalizers: Vec<String>,
+    pub status: PolicyStatus,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownNode {
+    pub facts: NodeFacts,
+    pub uid: String,
+}
+
+/// A Pod that is an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    pub node: String,
+    pub ready_since: Option<Time>,
+}
+
+pub fn policy(policy: Policy) -> KnownPolicy {
+    let finalizers = policy.metadata.finalizers.unwrap_or_default();
+    KnownPolicy {
+        facts: PolicyFacts {
+            name: policy.metadata.name.unwrap_or_default(),
+            uid: policy.metadata.uid.unwrap_or_default(),
+            generation: policy.metadata.generation.unwrap_or_default(),
+            spec: policy.spec,
+            deleting: policy.metadata.deletion_timestamp.is_some(),
+            finalizer: finalizers.iter().any(|name| name == finalizers::REVERT),
+        },
+        version: policy.metadata.resource_version.unwrap_or_default(),
+        finalizers,
+        status: policy.status,
+    }
+}
+
+pub fn node(node: &Node) -> KnownNode {
+    let conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    KnownNode {
+        facts: NodeFacts {
+            name: node.name_any(),
+            labels: node.labels().clone(),
+            ready: conditions.clone().any(|c| c.type_ == "Ready" && c.status == "True"),
+            cordoned: node.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or_default(),
+            agent_since: None,
+            macs: BTreeSet::new(),
+        },
+        uid: node.uid().unwrap_or_default(),
+    }
+}
+
+pub fn agent(pod: &Pod) -> Option<Agent> {
+    let conditions = pod.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let ready = conditions.clone().find(|c| c.type_ == "Ready" && c.status == "True");
+    let since = |condition: &k8s_openapi::api::core::v1::PodCondition| {
+        let second = condition.last_transition_time.as_ref().map(|time| time.0.as_second());
+        Time(second.and_then(|second| u64::try_from(second).ok()).unwrap_or_default())
+    };
+    Some(Agent { node: pod.spec.as_ref()?.node_name.clone()?, ready_since: ready.map(since) })
+}
+
+/// None: it does not say of which policy and node it is.
+pub fn enactment(mut enactment: Enactment) -> Option<EnactmentFacts> {
+    let name = enactment.name_any();
+    let label = |key| enactment.labels().get(key).cloned();
+    let node = label(labels::NODE)?;
+    let policy = label(labels::POLICY).or_else(|| names::policy_of(&name, &node).map(str::to_owned))?;
+    // What was applied is the agent's to know.
+    enactment.status.desired_state = None;
+    enactment.status.captured_states.clear();
+    Some(EnactmentFacts {
+        policy,
+        node,
+        version: enactment.metadata.resource_version.unwrap_or_default(),
+        spec: enactment.spec,
+        status: enactment.status,
+    })
+}
+
+pub fn macs(nics: &Nics) -> BTreeSet<String> {
+    let physical = nics.status.current_state.interfaces.iter().filter(|nic| nic.kind == "ethernet");
+    physical.flat_map(|nic| [&nic.mac_address, &nic.permanent_mac_address]).flatten().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_node_is_ready_by_its_condition_alone() {
+        let read = |status: &str| {
+            let object = json!({ "metadata": { "name": "w1", "uid": "u", "labels": { "a": "b" } }, "spec": { "unschedulable": true },
+                "status": { "conditions": [{ "type": "MemoryPressure", "status": "True" }, { "type": "Ready", "status": status }] } });
+            node(&serde_json::from_value(object).unwrap())
+        };
+        assert!(read("True").facts.ready && !read("False").facts.ready && !read("Unknown").facts.ready);
+        assert!(read("True").facts.cordoned);
+        assert_eq!((read("True").facts.labels["a"].as_str(), read("True").uid.as_str()), ("b", "u"));
+    }
+
+    #[test]
+    fn an_agent_is_there_since_its_pod_became_ready() {
+        let read = |status: &str| {
+            let ready =
+                json!({ "type": "Ready", "status": status, "lastTransitionTime": "2026-07-20T10:00:00Z" });
+            let pod = json!({ "metadata": { "name": "p" }, "spec": { "nodeName": "w1", "containers": [] }, "status": { "conditions": [ready] } });
+            agent(&serde_json::from_value(pod).unwrap()).unwrap()
+        };
+        assert_eq!(read("True"), Agent { node: "w1".into(), ready_since: Some(Time(1_784_541_600)) });
+        assert_eq!(read("False").ready_since, None);
+    }
+
+    #[test]
+    fn enactments_of_nobody_are_passed_over() {
+        let read = |labels: serde_json::Value| {
+            let object = json!({ "metadata": { "name": "w1.blue", "resourceVersion": "7", "labels": labels },
+                                 "status": { "desiredState": { "a": 1 }, "features": ["f"] } });
+            enactment(serde_json::from_value(object).unwrap())
+        };
+        assert_eq!(read(json!({})), None);
+        let known = read(json!({ "nmstate.io/node": "w1" })).unwrap();
+        assert_eq!((known.policy.as_str(), known.node.as_str(), known.version.as_str()), ("blue", "w1", "7"));
+        assert_eq!(known.spec, None);
+        assert_eq!((known.status.desired_state, known.status.features.len()), (None, 1));
+    }
+
+    #[test]
+    fn macs_are_those_of_nics() {
+        let state = json!({ "metadata": {}, "status": { "currentState": { "interfaces": [
+            { "name": "eth0", "type": "ethernet", "mac-address": "52:54:00:00:00:01", "permanent-mac-address": "52:54:00:00:00:02" },
+            { "name": "br0", "type": "linux-bridge", "mac-address": "52:54:00:00:00:03" }] } } });
+        let macs = macs(&serde_json::from_value(state).unwrap());
+        assert_eq!(macs.into_iter().collect::<Vec<_>>(), ["52:54:00:00:00:01", "52:54:00:00:00:02"]);
+    }
+}

@@ -1,0 +1,3 @@
+//! A real API server, operators, and nodes with agents.
+
+mod bridge_everywhere;
