@@ -143,6 +143,8 @@ fn hosts_that_lack_something() {
     let mut wrong = Vec::new();
     wrong.extend(not_root(&host));
     wrong.extend(no_journal(&host));
+    wrong.extend(no_driver(&host));
+    wrong.extend(no_cluster(&host));
     host.node.pause_restarts(true).unwrap();
     wrong.extend(no_open_vswitch(&host));
     wrong.extend(no_networkmanager(&host));
@@ -174,10 +176,57 @@ fn not_root(host: &Host) -> Option<String> {
         .or_else(|| untouched(host, "plan, not root", &["root"], || run("plan")))
 }
 
+/// What only a cluster can answer is refused by a host that belongs to none.
+fn no_cluster(host: &Host) -> Option<String> {
+    let policy = format!(
+        "apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\nmetadata: {{name: a}}\nspec:\n  probes: [gateway, nodeReady]\n  \
+         desiredState:\n    {}\n",
+        BRIDGE.trim_end().replace('\n', "\n    ")
+    );
+    let before = footprint(host);
+    let by_policy = host.try_apply(&policy, &[]);
+    let by_hand = host.try_apply(BRIDGE, &["--probe", "apiServer"]);
+    let touched = (before != footprint(host)).then(|| "no cluster: something was touched".to_owned());
+    complaint(&by_policy, 3, &["LM0020", "5:21", "nodeReady", "tcp:HOST:PORT"])
+        .or_else(|| complaint(&by_hand, 3, &["LM0020", "apiServer", "tcp:HOST:PORT"]))
+        .or(touched)
+}
+
 fn no_journal(host: &Host) -> Option<String> {
     untouched(host, "no journal", &["/proc/none", "nothing was changed"], || {
         let command = host.node.command(["linesman", "apply", "-"]).unwrap();
         command.env("LINESMAN_STATE_DIR", "/proc/none").input(BRIDGE).output().unwrap()
+    })
+}
+
+/// A type of interface that the node's kernel does not know, asked for on a bridge that it does. A kernel that knows
+/// them all has nothing to refuse.
+fn no_driver(host: &Host) -> Option<String> {
+    let document = |kind: &str, rest: &str| {
+        format!(
+            "interfaces:\n- {{name: br1, type: linux-bridge, state: up}}\n- name: new1\n  type: {kind}\n  state: up\n  {rest}\n"
+        )
+    };
+    let kinds = [
+        ("bond", "bond", "link-aggregation: {mode: active-backup, port: [eth1]}"),
+        ("vrf", "vrf table 77", "vrf: {route-table-id: 77, port: [eth1]}"),
+        ("vlan", "vlan id 7", "vlan: {base-iface: eth1, id: 7}"),
+        ("mac-vlan", "macvlan", "mac-vlan: {base-iface: eth1, mode: bridge, promiscuous: true}"),
+    ];
+    kinds.into_iter().find_map(|(kind, words, rest)| {
+        let made = host.node.exec(
+            ["ip", "link", "add", "link", "eth1", "name", "try1", "type"].into_iter().chain(words.split(' ')),
+        );
+        let lacking = made.unwrap().stderr.contains("Unknown device type");
+        host.node.sh("ip link delete try1 2>/dev/null || :").unwrap();
+        let (file, said) = (
+            host.document(&document(kind, rest)),
+            ["LM1020", "4:9", kind, "interfaces[new1].type", "modules"],
+        );
+        let verbs = ["plan", "apply"].into_iter().filter(|_| lacking);
+        verbs.into_iter().find_map(|verb| {
+            untouched(host, &format!("{verb} of a {kind}"), &said, || host.linesman(&[verb, &file]))
+        })
     })
 }
 

@@ -1,6 +1,8 @@
 //! The loop: load, decide, act, report; then wait for something to happen.
 
+use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use linesman_core::keep::{Ledger, Next, Situation, Standing, decide};
@@ -8,20 +10,23 @@ use linesman_core::policy::Policy;
 use linesman_engine::journal::Journal;
 use linesman_engine::lock::HostLock;
 use linesman_engine::observe::live::Depth;
+use linesman_engine::probe::ClusterSight;
 use linesman_engine::recover;
-use linesman_engine::transaction::Session;
+use linesman_engine::transaction::{Session, Settings, Step};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
 use crate::act::{self, Attempt, Ready};
 use crate::book::Book;
+use crate::cluster::Cluster;
+use crate::cluster::rival::{self, HandlerLock};
 use crate::directory::Directory;
 use crate::host::Host;
 use crate::metrics::Metrics;
 use crate::socket::{self, Order};
 use crate::sources::{self, Sources};
 use crate::status::{self, Status};
-use crate::{Config, Error, Result, clock, hold, say, systemd, web};
+use crate::{Config, Error, Result, Source, clock, hold, say, systemd, web};
 
 /// Another writer may be in the middle of something: drift is corrected when it has stood so long.
 const BREATHE: Duration = Duration::from_secs(1);
@@ -33,6 +38,7 @@ struct Agent {
     ledger: Ledger,
     sources: Sources,
     host: Host,
+    cluster: Option<Cluster>,
     metrics: Rc<Metrics>,
     status: watch::Sender<Status>,
     started: String,
@@ -40,8 +46,11 @@ struct Agent {
 
 /// Runs until it is told to stop.
 pub async fn run(config: Config) -> Result<()> {
-    let sources = sources::read(&config.policy_dir)
-        .map_err(|e| Error::Directory { dir: config.policy_dir.display().to_string(), why: e.to_string() })?;
+    let sources = match &config.source {
+        Source::Directory(dir) => sources::read(dir)
+            .map_err(|e| Error::Directory { dir: dir.display().to_string(), why: e.to_string() })?,
+        Source::Cluster(_) => Sources::default(),
+    };
     let mut stop = Signals::listen();
     let metrics = Rc::new(Metrics::new(config.version));
     let started = clock::written(clock::now());
@@ -58,24 +67,47 @@ pub async fn run(config: Config) -> Result<()> {
     if let Some(address) = config.listen {
         web::serve(address, metrics.clone(), watched).await?;
     }
-    let mut directory = Directory::watch(&config.policy_dir);
+    systemd::watchdog();
+    let _lock = match &config.source {
+        Source::Cluster(cluster) => match alone(&cluster.handler_lock, &status, &mut stop).await? {
+            Some(lock) => Some(lock),
+            None => return Ok(()),
+        },
+        Source::Directory(_) => None,
+    };
+    let (mut directory, cluster) = match &config.source {
+        Source::Directory(dir) => (Some(Directory::watch(dir)), None),
+        Source::Cluster(cluster) => {
+            let book = Book::orders(&config.settings.state_dir);
+            (None, Some(Cluster::join(cluster, book, metrics.clone()).await?))
+        }
+    };
     let book = Book::new(&config.settings.state_dir);
     let ledger = book.read();
-    let mut agent = Agent { config, book, ledger, sources, host: Host::default(), metrics, status, started };
-    systemd::watchdog();
+    let host = Host::default();
+    let sight = cluster.as_ref().map(|cluster| cluster.eyes.clone() as Arc<dyn ClusterSight>);
+    let config = Config { settings: Settings { cluster: sight, ..config.settings.clone() }, ..config };
+    let mut agent = Agent { config, book, ledger, sources, host, cluster, metrics, status, started };
     agent.finish_earlier().await;
     agent.host.look().await;
+    if let Some(cluster) = &mut agent.cluster {
+        cluster.settle_earlier(&mut agent.ledger, agent.host.state());
+    }
+    agent.reload();
     agent.report();
     systemd::ready();
-    say::info(format!(
-        "keeping {} policies of {}",
-        agent.sources.policies.len(),
-        agent.config.policy_dir.display()
-    ));
+    say::info(format!("keeping {} policies of {}", agent.sources.policies.len(), agent.config.source));
     loop {
         let rest = agent.settle().await;
+        let changed = async {
+            match (&mut directory, &mut agent.cluster) {
+                (Some(directory), _) => directory.changed().await,
+                (None, Some(cluster)) => cluster.changed().await,
+                (None, None) => std::future::pending().await,
+            }
+        };
         tokio::select! {
-            () = directory.changed() => agent.reload(),
+            () = changed => agent.reload(),
             depth = agent.host.changed() => agent.looked(depth).await,
             Some(order) = orders.recv() => agent.obey(order),
             () = sleep(rest) => {}
@@ -93,6 +125,36 @@ pub async fn run(config: Config) -> Result<()> {
     Ok(())
 }
 
+/// Waits until no other handler runs on this node; none: told to stop meanwhile.
+async fn alone(
+    path: &Path,
+    status: &watch::Sender<Status>,
+    stop: &mut Signals,
+) -> Result<Option<HandlerLock>> {
+    let failed =
+        |e: std::io::Error| Error::HandlerLock { path: path.display().to_string(), why: e.to_string() };
+    let file = match rival::take(path).map_err(failed)? {
+        Ok(lock) => return Ok(Some(lock)),
+        Err(file) => file,
+    };
+    let story = format!(
+        "another handler, such as kubernetes-nmstate's, runs on this node (it holds {}); waiting until it ends",
+        path.display()
+    );
+    say::warning(&story);
+    status.send_modify(|status| status.story = story);
+    systemd::ready();
+    let mut wait = std::pin::pin!(rival::wait(file));
+    loop {
+        tokio::select! {
+            lock = &mut wait => return lock.map(Some).map_err(failed),
+            stopped = stop.heard() => if stopped {
+                return Ok(None);
+            }
+        }
+    }
+}
+
 async fn sleep(rest: Option<Duration>) {
     match rest {
         Some(rest) => tokio::time::sleep(rest).await,
@@ -107,6 +169,7 @@ impl Agent {
             self.host.compare(&self.ledger);
             self.report();
             let held = hold::read(&self.config.settings.state_dir).is_some();
+            self.hear(held).await;
             let situation = Situation {
                 policies: &self.sources.policies,
                 unreadable: &self.sources.unreadable(),
@@ -117,6 +180,7 @@ impl Agent {
             };
             match decide(&situation) {
                 Next::Rest { until } => {
+                    self.tell().await;
                     return until.map(|u| Duration::from_secs(u.saturating_sub(clock::now()).max(1)));
                 }
                 Next::Forget(names) => {
@@ -133,6 +197,34 @@ impl Agent {
         }
     }
 
+    /// In a cluster: what is gone, and what was released to this node.
+    async fn hear(&mut self, held: bool) {
+        let Some(cluster) = &mut self.cluster else { return };
+        let mut news = cluster.forget(&mut self.ledger);
+        if !held {
+            news |= cluster.take(&mut self.ledger).await;
+        }
+        if news {
+            self.sources = cluster.sources(&self.ledger);
+            self.store();
+        }
+    }
+
+    /// In a cluster: how it went, and what the node looks like.
+    async fn tell(&mut self) {
+        let Some(cluster) = &mut self.cluster else { return };
+        for status in status::policies(&self.sources, &self.ledger, &self.host.drift, clock::now()) {
+            if let (status::Phase::Refused, Some(why)) = (status.phase, &status.reason) {
+                cluster.contradicted(&status.name, why);
+            }
+        }
+        cluster.tell(&self.ledger, &self.host.drift);
+        // What a transaction has just made is looked at again in full before it is shown.
+        if self.host.blind.is_none() && (self.host.is_settled() || cluster.is_asked()) {
+            cluster.show(self.host.state()).await;
+        }
+    }
+
     async fn apply(&mut self, names: &[String]) {
         let named = |name: &String| self.sources.policies.iter().find(|p| p.name == *name).cloned();
         let policies: Vec<Policy> = names.iter().filter_map(named).collect();
@@ -141,7 +233,7 @@ impl Agent {
             Err(attempt) => {
                 say::warning(format!("{}: {}", names.join(", "), reason(&attempt)));
                 for policy in &policies {
-                    act::enter(&mut self.ledger, policy, None, &attempt);
+                    self.note(policy, None, &attempt);
                 }
                 return self.store();
             }
@@ -177,8 +269,17 @@ impl Agent {
 
     async fn together(&mut self, session: Session, ready: &[&Ready]) -> Attempt {
         let status = self.status.clone();
-        let mut tell = |what: &str, step: &_| progress(&status, what, say::step(step));
+        let eyes = self.cluster.as_ref().map(|cluster| cluster.eyes.clone());
+        let mut tell = |what: &str, step: &_| {
+            if let (Some(eyes), Step::Applying) = (&eyes, step) {
+                eyes.vouch(false);
+            }
+            progress(&status, what, say::step(step));
+        };
         let attempt = act::together(session, ready, &self.config.settings, &mut tell).await;
+        if let Some(cluster) = &self.cluster {
+            cluster.eyes.vouch(false);
+        }
         self.count(&attempt);
         attempt
     }
@@ -195,12 +296,27 @@ impl Agent {
             Attempt::Ended(outcome) => say::outcome(&format!("policy {}", policy.name), outcome),
             other => say::warning(format!("policy {}: {}", policy.name, reason(other))),
         }
+        self.note(policy, ready, attempt);
+    }
+
+    fn note(&mut self, policy: &Policy, ready: Option<&Ready>, attempt: &Attempt) {
         act::enter(&mut self.ledger, policy, ready, attempt);
+        if let Some(cluster) = &mut self.cluster {
+            let attempts = match self.ledger.get(&policy.name).map(|e| &e.standing) {
+                Some(Standing::Waiting { attempts, .. }) => *attempts,
+                _ => 1,
+            };
+            cluster.enter(&policy.name, ready, attempt, attempts);
+            self.sources = cluster.sources(&self.ledger);
+        }
     }
 
     async fn revert(&mut self, name: &str) {
         let Some(entry) = self.ledger.get(name).cloned() else { return };
         let kept = self.ledger.kept();
+        if let Some(cluster) = &self.cluster {
+            cluster.eyes.vouch(false);
+        }
         let status = self.status.clone();
         let mut tell = |what: &str, step: &_| progress(&status, what, say::step(step));
         let attempt = act::revert(&entry, &kept, &self.config.settings, &mut tell).await;
@@ -212,6 +328,10 @@ impl Agent {
             let reason = reason(&attempt);
             say::warning(format!("policy {name} is gone, but what it had changed did not go back: {reason}"));
             entry.turn(Standing::RevertFailed { reason });
+        }
+        if let Some(cluster) = &mut self.cluster {
+            cluster.enter(name, None, &attempt, 1);
+            self.sources = cluster.sources(&self.ledger);
         }
         self.host.verified(&self.ledger, &[]);
         self.store();
@@ -239,7 +359,15 @@ impl Agent {
     }
 
     fn reload(&mut self) {
-        match sources::read(&self.config.policy_dir) {
+        let dir = match (&self.cluster, &self.config.source) {
+            (Some(cluster), _) => {
+                self.sources = cluster.sources(&self.ledger);
+                return;
+            }
+            (None, Source::Directory(dir)) => dir.clone(),
+            (None, Source::Cluster(_)) => return,
+        };
+        match sources::read(&dir) {
             Ok(sources) => {
                 for (name, why) in &sources.wrong {
                     if self.sources.wrong.get(name) != Some(why) {
@@ -254,10 +382,7 @@ impl Agent {
                     }
                 }
             }
-            Err(e) => say::warning(format!(
-                "cannot read {}: {e}; everything stays as it is",
-                self.config.policy_dir.display()
-            )),
+            Err(e) => say::warning(format!("cannot read {}: {e}; everything stays as it is", dir.display())),
         }
     }
 

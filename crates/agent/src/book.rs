@@ -1,11 +1,12 @@
-//! The ledger on disk.
+//! What an agent remembers, on disk.
 
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use linesman_core::keep::Ledger;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::{Error, Result};
 
@@ -15,23 +16,29 @@ pub struct Book {
 }
 
 impl Book {
+    /// The ledger.
     pub fn new(state_dir: &Path) -> Self {
         Self { path: state_dir.join("policies.json") }
     }
 
-    /// An unreadable ledger is put aside: without it, policies that hold are simply found to hold.
-    pub fn read(&self) -> Ledger {
-        let Ok(bytes) = fs::read(&self.path) else { return Ledger::default() };
+    /// What a cluster asked for.
+    pub fn orders(state_dir: &Path) -> Self {
+        Self { path: state_dir.join("orders.json") }
+    }
+
+    /// What cannot be read is put aside: without it, policies that hold are simply found to hold.
+    pub fn read<T: DeserializeOwned + Default>(&self) -> T {
+        let Ok(bytes) = fs::read(&self.path) else { return T::default() };
         serde_json::from_slice(&bytes).unwrap_or_else(|e| {
             let aside = self.path.with_extension("unreadable");
             log::error!("{} cannot be read ({e}); it is kept as {}", self.path.display(), aside.display());
             fs::rename(&self.path, aside).ok();
-            Ledger::default()
+            T::default()
         })
     }
 
     /// Whole or not at all, and there after a power cut.
-    pub fn write(&self, ledger: &Ledger) -> Result<()> {
+    pub fn write(&self, ledger: &impl Serialize) -> Result<()> {
         let failed = |e: &dyn std::fmt::Display| Error::Book {
             path: self.path.display().to_string(),
             why: e.to_string(),
@@ -56,16 +63,17 @@ impl Book {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linesman_core::keep::Ledger;
 
     #[test]
     fn what_cannot_be_read_is_kept_for_people() {
         let dir = tempfile::tempdir().unwrap();
         let book = Book::new(dir.path());
-        assert_eq!(book.read(), Ledger::default());
+        assert_eq!(book.read::<Ledger>(), Ledger::default());
         book.write(&Ledger::default()).unwrap();
-        assert_eq!(book.read(), Ledger::default());
+        assert_eq!(book.read::<Ledger>(), Ledger::default());
         fs::write(dir.path().join("policies.json"), "[").unwrap();
-        assert_eq!(book.read(), Ledger::default());
+        assert_eq!(book.read::<Ledger>(), Ledger::default());
         assert!(dir.path().join("policies.unreadable").exists());
     }
 }

@@ -68,6 +68,11 @@ impl Host {
         }
     }
 
+    /// Everything that was made was looked at since.
+    pub fn is_settled(&self) -> bool {
+        self.fresh.is_empty()
+    }
+
     pub fn state(&self) -> &Value {
         self.live.as_ref().map_or(&Value::Null, Live::state)
     }

@@ -1,12 +1,13 @@
 //! The daemon of a node: policies in, outcomes and the state of the host out.
 //!
-//! Standalone, the policies are the files of a directory. Everything runs on one thread; what takes long (the
+//! Standalone, the policies are the files of a directory; in a cluster, they come with this node's enactments. Everything runs on one thread; what takes long (the
 //! transaction, looking at the host) is awaited, so that the socket, the metrics and the watchdog go on meanwhile.
 
 mod act;
 mod agent;
 mod book;
 mod clock;
+pub mod cluster;
 mod directory;
 pub mod hold;
 mod host;
@@ -28,11 +29,27 @@ use linesman_engine::transaction::Settings;
 /// What an agent is told when it starts.
 #[derive(Clone, Debug)]
 pub struct Config {
-    pub policy_dir: PathBuf,
+    pub source: Source,
     pub settings: Settings,
     /// Metrics and health; loopback unless somebody says otherwise.
     pub listen: Option<SocketAddr>,
     pub version: &'static str,
+}
+
+/// Where the policies come from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    Directory(PathBuf),
+    Cluster(cluster::Config),
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Directory(dir) => write!(f, "{}", dir.display()),
+            Self::Cluster(config) => write!(f, "the cluster, for node {}", config.node),
+        }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +68,10 @@ pub enum Error {
         "cannot serve metrics at {address}: {why}; choose another address with --listen, or `--listen none`"
     )]
     Listen { address: SocketAddr, why: String },
+    #[error(transparent)]
+    Cluster(#[from] cluster::Error),
+    #[error("cannot open the lock of other handlers, {path}: {why}; name another file with --handler-lock")]
+    HandlerLock { path: String, why: String },
     #[error("cannot write {path}: {why}")]
     Book { path: String, why: String },
 }

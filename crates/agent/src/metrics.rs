@@ -1,7 +1,9 @@
 //! What the agent counts. The reference page is generated from [`TABLE`], and a test proves that each one moves.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 
+use linesman_core::policy::Drift;
 use linesman_engine::outcome::{Outcome, Verdict};
 use prometheus_client::encoding::{EncodeLabelSet, text::encode};
 use prometheus_client::metrics::counter::Counter;
@@ -9,6 +11,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use serde_json::Value;
 
 use crate::status::{Phase, Status};
 
@@ -33,21 +36,53 @@ struct ByVersion {
 }
 
 /// Name, kind, labels, meaning.
-pub const TABLE: [(&str, &str, &str, &str); 9] = [
+pub const TABLE: [(&str, &str, &str, &str); 13] = [
     ("linesman_policies", "gauge", "phase", "Policies of this host by phase"),
     ("linesman_apply_total", "counter", "outcome", "Transactions that ended, by outcome"),
     ("linesman_apply_duration_seconds", "histogram", "", "From the checkpoint to the end of a transaction"),
-    ("linesman_drift_differences", "gauge", "", "Properties of kept policies that do not hold now"),
+    (
+        "linesman_drift_differences",
+        "gauge",
+        "",
+        "Properties of kept policies that do not hold now, those with drift: Ignore left out",
+    ),
     ("linesman_corrections_total", "counter", "", "Corrections of drift"),
     ("linesman_observations_total", "counter", "depth", "Looks at the host: kernel or full"),
     ("linesman_observed_timestamp_seconds", "gauge", "", "When the host was last looked at"),
     ("linesman_held", "gauge", "", "1 while somebody holds this host"),
     ("linesman_build_info", "gauge", "version", "Always 1"),
+    ("linesman_api_writes_total", "counter", "object", "In a cluster: what was told to it, by object"),
+    ("linesman_api_silent", "gauge", "", "In a cluster: 1 while the API server does not answer"),
+    ("kubernetes_nmstate_network_interfaces", "gauge", "type, node", "In a cluster: interfaces by type"),
+    ("kubernetes_nmstate_routes", "gauge", "node, ip_stack, type", "In a cluster: running routes"),
 ];
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ByObject {
+    object: &'static str,
+}
+
+/// As kubernetes-nmstate's dashboards know them.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ByType {
+    r#type: String,
+    node: String,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ByRoute {
+    node: String,
+    ip_stack: &'static str,
+    r#type: &'static str,
+}
 
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
+    writes: Family<ByObject, Counter<u64, AtomicU64>>,
+    silent: Gauge<i64, AtomicI64>,
+    interfaces: Family<ByType, Gauge<i64, AtomicI64>>,
+    routes: Family<ByRoute, Gauge<i64, AtomicI64>>,
     policies: Family<ByPhase, Gauge<i64, AtomicI64>>,
     applies: Family<ByOutcome, Counter<u64, AtomicU64>>,
     duration: Histogram,
@@ -64,6 +99,10 @@ impl Metrics {
         build.get_or_create(&ByVersion { version }).set(1);
         let mut metrics = Self {
             registry: Registry::default(),
+            writes: Family::default(),
+            silent: Gauge::default(),
+            interfaces: Family::default(),
+            routes: Family::default(),
             policies: Family::default(),
             applies: Family::default(),
             duration: Histogram::new([0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0]),
@@ -87,6 +126,12 @@ impl Metrics {
                 "linesman_observed_timestamp_seconds" => {
                     registry.register(short, help, metrics.observed.clone());
                 }
+                "linesman_api_writes_total" => registry.register(short, help, metrics.writes.clone()),
+                "linesman_api_silent" => registry.register(short, help, metrics.silent.clone()),
+                "kubernetes_nmstate_network_interfaces" => {
+                    registry.register(short, help, metrics.interfaces.clone());
+                }
+                "kubernetes_nmstate_routes" => registry.register(short, help, metrics.routes.clone()),
                 "linesman_held" => registry.register(short, help, metrics.held.clone()),
                 _ => registry.register(short, help, build.clone()),
             }
@@ -123,10 +168,35 @@ impl Metrics {
             let label = ByPhase { phase: phase.word() };
             self.policies.get_or_create(&label).set(i64::try_from(count).unwrap_or(i64::MAX));
         }
-        let differences: usize = status.policies.iter().map(|p| p.differences.len()).sum();
+        let heeded = status.policies.iter().filter(|p| p.drift != Drift::Ignore);
+        let differences: usize = heeded.map(|p| p.differences.len()).sum();
         self.differences.set(i64::try_from(differences).unwrap_or(i64::MAX));
         self.held.set(i64::from(status.held.is_some()));
         self.observed.set(i64::try_from(observed).unwrap_or(i64::MAX));
+    }
+
+    pub fn wrote(&self, object: &'static str) {
+        self.writes.get_or_create(&ByObject { object }).inc();
+    }
+
+    pub fn heard(&self, silent: bool) {
+        self.silent.set(silent.into());
+    }
+
+    /// What the node has, as its NodeNetworkState tells it.
+    pub fn inventory(&self, node: &str, state: &Value) {
+        self.interfaces.clear();
+        self.routes.clear();
+        for interface in list(&state["interfaces"]) {
+            let r#type = interface["type"].as_str().unwrap_or("unknown").to_string();
+            self.interfaces.get_or_create(&ByType { r#type, node: node.into() }).inc();
+        }
+        let configured: HashSet<&str> = list(&state["routes"]["config"]).filter_map(destination).collect();
+        for route in list(&state["routes"]["running"]).filter_map(destination) {
+            let ip_stack = if route.contains(':') { "ipv6" } else { "ipv4" };
+            let r#type = if configured.contains(route) { "static" } else { "dynamic" };
+            self.routes.get_or_create(&ByRoute { node: node.into(), ip_stack, r#type }).inc();
+        }
     }
 
     pub fn text(&self) -> String {
@@ -138,9 +208,45 @@ impl Metrics {
     }
 }
 
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn destination(route: &Value) -> Option<&str> {
+    route["destination"].as_str()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn drift_that_is_ignored_is_not_counted() {
+        let with = |drift: Drift| {
+            let difference = linesman_core::compare::Difference {
+                path: linesman_core::path::Path::root(),
+                want: 1.into(),
+                got: 2.into(),
+            };
+            crate::status::PolicyStatus {
+                name: "a".into(),
+                file: None,
+                phase: Phase::Drifted,
+                reason: None,
+                since: None,
+                differences: vec![difference],
+                drift,
+                former_kept: false,
+            }
+        };
+        let metrics = Metrics::new("1.2.3");
+        let counted = |policies| {
+            metrics.status(&Status { policies, ..Status::default() }, 77);
+            metrics.differences.get()
+        };
+        assert_eq!(counted(vec![with(Drift::Ignore)]), 0);
+        assert_eq!(counted(vec![with(Drift::Report), with(Drift::Ignore), with(Drift::Correct)]), 2);
+    }
 
     #[test]
     fn every_metric_of_the_table_is_there_and_moves() {
@@ -168,7 +274,17 @@ mod tests {
             ..Status::default()
         };
         metrics.status(&status, 77);
+        metrics.wrote("enactment");
+        metrics.heard(true);
+        let routes = serde_json::json!([{ "destination": "0.0.0.0/0" }, { "destination": "::/0" }]);
+        let state = serde_json::json!({ "interfaces": [{ "name": "eth0", "type": "ethernet" }],
+            "routes": { "running": routes, "config": [{ "destination": "::/0" }] } });
+        metrics.inventory("n1", &state);
         let after = metrics.text();
+        assert!(
+            after.contains("kubernetes_nmstate_routes{node=\"n1\",ip_stack=\"ipv6\",type=\"static\"} 1"),
+            "{after}"
+        );
         for (name, ..) in TABLE {
             let lines = |text: &str| -> Vec<String> {
                 text.lines().filter(|l| l.starts_with(name)).map(str::to_owned).collect()

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use linesman_core::check::check;
+use linesman_core::check::{check, without_cluster};
 use linesman_core::diagnostic::{Diagnostic, Source, render};
 use linesman_core::document::Document;
 use linesman_core::policy::Policy;
 use linesman_engine::desired;
-use linesman_engine::probe::Probe;
 
 /// Everything that was found, right or wrong.
 #[derive(Clone, Debug, Default)]
@@ -84,12 +83,9 @@ fn read_one(file: &Path, stem: &str) -> Result<Policy, Wrong> {
     let document = Document::parse(&called, &text)
         .map_err(|problems| unnamed(told(&problems, (called.as_str(), text.as_str()).into())))?;
     let wrong = |why: String| Wrong { name: document.policy.clone(), why };
-    let problems = check(&document, &desired::schema);
+    let problems = [check(&document, &desired::schema), without_cluster(&document)].concat();
     if !problems.is_empty() {
         return Err(wrong(told(&problems, (&document).into())));
-    }
-    for probe in document.options.probes.iter().flatten() {
-        probe.parse::<Probe>().map_err(|e| wrong(format!("{called}: probe '{probe}': {e}")))?;
     }
     Ok(document.to_policy(stem))
 }
@@ -130,6 +126,21 @@ mod tests {
         assert_eq!(sources.policies[0].options.on_delete, linesman_core::policy::OnDelete::Revert);
         assert_eq!(sources.unreadable().into_iter().collect::<Vec<_>>(), ["broken"]);
         assert!(sources.wrong["broken"].contains("broken.yaml:1"), "{}", sources.wrong["broken"]);
+    }
+
+    #[test]
+    fn probes_are_refused_at_their_place() {
+        let nncp = |probe: &str| {
+            format!(
+                "kind: NodeNetworkConfigurationPolicy\nmetadata: {{name: a}}\nspec:\n  probes:\n  - dns\n  - {probe}\n  \
+                 desiredState:\n    interfaces: [{{name: br1, type: linux-bridge}}]\n"
+            )
+        };
+        for (probe, code) in [("nodeReady", "LM0020"), ("gatwy", "LM0018")] {
+            let dir = dir(&[("a.yaml", &nncp(probe))]);
+            let why = read(dir.path()).unwrap().wrong["a"].clone();
+            assert!(why.contains(&format!("a.yaml:6:5: error[{code}]")), "{why}");
+        }
     }
 
     #[test]

@@ -1,26 +1,30 @@
-//! Metrics and health over HTTP.
+//! What the agent tells over HTTP.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::time::Duration;
 
-use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
-use hyper::header::CONTENT_TYPE;
-use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpListener;
+use linesman_daemon::web::Pages;
 use tokio::sync::watch;
 
 use crate::metrics::Metrics;
 use crate::status::Status;
 use crate::{Error, Result};
 
-/// Nobody needs longer to ask for metrics.
-const LIMIT: Duration = Duration::from_secs(10);
-const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+struct Told {
+    metrics: Rc<Metrics>,
+    status: watch::Receiver<Status>,
+}
+
+impl Pages for Told {
+    fn metrics(&self) -> String {
+        self.metrics.text()
+    }
+
+    fn ready(&self) -> (bool, String) {
+        let status = self.status.borrow();
+        (status.blind.is_none() && !status.observed.is_empty(), status.story.clone())
+    }
+}
 
 pub async fn serve(
     address: SocketAddr,
@@ -28,54 +32,5 @@ pub async fn serve(
     status: watch::Receiver<Status>,
 ) -> Result<SocketAddr> {
     let failed = |e: std::io::Error| Error::Listen { address, why: e.to_string() };
-    let listener = TcpListener::bind(address).await.map_err(failed)?;
-    let bound = listener.local_addr().map_err(failed)?;
-    tokio::task::spawn_local(async move {
-        loop {
-            let Ok((stream, _)) = listener.accept().await else {
-                tokio::time::sleep(Duration::from_millis(200)).await;
-                continue;
-            };
-            let (metrics, status) = (metrics.clone(), status.clone());
-            tokio::task::spawn_local(async move {
-                let service = service_fn(move |request: Request<Incoming>| {
-                    let response = answer(request.method(), request.uri().path(), &metrics, &status);
-                    async move { Ok::<_, Infallible>(response) }
-                });
-                let connection = hyper::server::conn::http1::Builder::new()
-                    .serve_connection(TokioIo::new(stream), service);
-                tokio::time::timeout(LIMIT, connection).await.ok();
-            });
-        }
-    });
-    Ok(bound)
-}
-
-fn answer(
-    method: &Method,
-    path: &str,
-    metrics: &Metrics,
-    status: &watch::Receiver<Status>,
-) -> Response<Full<Bytes>> {
-    let (code, kind, text) = match (method, path) {
-        (&Method::GET | &Method::HEAD, "/metrics") => (StatusCode::OK, OPEN_METRICS, metrics.text()),
-        // It answers, so it lives; whether the host is in step is a matter of the metrics.
-        (&Method::GET | &Method::HEAD, "/healthz") => (StatusCode::OK, "text/plain", "ok\n".into()),
-        (&Method::GET | &Method::HEAD, "/readyz") => {
-            let status = status.borrow();
-            let ready = status.blind.is_none() && !status.observed.is_empty();
-            let code = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-            (code, "text/plain", format!("{}\n", status.story))
-        }
-        (&Method::GET | &Method::HEAD, _) => {
-            (StatusCode::NOT_FOUND, "text/plain", "there are /metrics, /healthz and /readyz\n".into())
-        }
-        _ => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET\n".into()),
-    };
-    let mut response = Response::new(Full::new(Bytes::from(text)));
-    *response.status_mut() = code;
-    if let Ok(kind) = kind.parse() {
-        response.headers_mut().insert(CONTENT_TYPE, kind);
-    }
-    response
+    linesman_daemon::web::serve(address, Rc::new(Told { metrics, status })).await.map_err(failed)
 }

@@ -14,6 +14,8 @@ pub mod labels;
 pub mod names;
 pub mod nmstate;
 pub mod node_state;
+#[cfg(feature = "kube")]
+pub mod objects;
 pub mod options;
 pub mod policy;
 pub mod reasons;

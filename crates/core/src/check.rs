@@ -2,6 +2,7 @@
 
 mod addresses;
 mod bases;
+mod cluster;
 pub mod fields;
 mod interfaces;
 mod layers;
@@ -22,6 +23,7 @@ use serde_json::Value;
 use crate::diagnostic::Diagnostic;
 use crate::document::Document;
 use crate::path::Path;
+pub use cluster::without_cluster;
 use view::State;
 
 /// More mistakes than this are not listed: the first ones usually cause the rest.

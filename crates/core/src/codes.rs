@@ -104,7 +104,7 @@ codes! {
          list. The tool it was written for would refuse it, too; correct it there, then import again.";
     WRONG_OPTION = "LM0018", "option of a policy that is wrong or unknown",
         "Beside its desired state a policy may say priority (a whole number), onDelete (Retain or Revert), drift \
-         (Ignore, Report or Correct), probes (a list, spelt as for 'linesman apply --probe') and patience (seconds), and \
+         (Ignore, Report or Correct), probes (a list, spelt as for 'linesman apply --probe', or with 'probe' and 'timeout' as keys) and patience (seconds), and \
          what only a cluster heeds: nodeSelector, maxUnavailable and the like. A misspelt option would silently not be \
          heeded, so it is refused.";
     CONTRADICTION = "LM0019", "policies that contradict each other",
@@ -112,6 +112,10 @@ codes! {
          its priority: the one that stands stays, the new one is refused, and of two new ones neither is taken. Lists of \
          addresses, ports and servers are complete in NMState, so two lists that differ contradict each other, too; \
          routes and rules add up. Say it in one policy only, or make both agree.";
+    NEEDS_CLUSTER = "LM0020", "probe that only a cluster can answer",
+        "The probes apiServer and nodeReady ask the cluster that the host belongs to. Only an agent that runs in a \
+         cluster can do that; at a shell and with `agent --standalone` nobody could tell whether they pass, so they are \
+         refused before anything is touched. Take them out, or probe the API server's address with tcp:HOST:PORT.";
     UNKNOWN_KEY = "LM0101", "unknown key at the top",
         "The top of a state has only a few keys: interfaces, routes, route-rules, dns-resolver, hostname, ovs-db, \
          ovn and description. Anything else would be ignored, so it is refused.";

@@ -1,6 +1,7 @@
 //! Documents as people write them: YAML or JSON in, the desired state with its places out.
 
 mod options;
+mod probes;
 mod read;
 mod scalar;
 mod shape;
@@ -33,6 +34,8 @@ pub struct Document {
     pub policy: Option<String>,
     /// What the policy says beside its state; the defaults for a bare state.
     pub options: Options,
+    /// Where each of `options.probes` is written.
+    probes: Vec<Range>,
     tree: Node,
 }
 
@@ -52,7 +55,8 @@ impl Document {
             state: shape.state.to_value(),
             capture: shape.capture.as_ref().map(Node::to_value),
             policy: shape.policy,
-            options: shape.options,
+            options: shape.written.options,
+            probes: shape.written.probes,
             tree: shape.state,
         })
     }
@@ -72,6 +76,11 @@ impl Document {
     pub fn key_span(&self, path: &Path) -> Option<Span> {
         let found = self.walk(path);
         Some(first_line(&self.text, found.key.unwrap_or(found.node.range)))
+    }
+
+    /// Where the probe at `index` of `options.probes` is written.
+    pub fn probe_span(&self, index: usize) -> Option<Span> {
+        self.probes.get(index).map(|range| first_line(&self.text, *range))
     }
 
     /// Whether the document refers to what its captures found; such values are only known on a host.

@@ -16,6 +16,8 @@ pub struct Facts {
     pub unmanaged: BTreeSet<String>,
     pub ovs_running: bool,
     pub nm_version: Option<String>,
+    /// Types of interfaces that the kernel cannot make; only those are asked about that a document needs.
+    pub lacking: BTreeSet<String>,
 }
 
 /// One connection profile of NetworkManager.

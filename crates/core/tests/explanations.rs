@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use linesman_core::check::check;
+use linesman_core::check::{check, without_cluster};
 use linesman_core::codes::examples::{self, Example};
 use linesman_core::codes::{
     self, BAD_SETTING, BASE_ABSENT, CONTRADICTION, NOT_A_PROFILE, NOT_IMPORTABLE, NOT_NETPLAN, TOO_LARGE,
@@ -12,7 +12,7 @@ use linesman_core::compose::compose;
 use linesman_core::document::{Document, MAX_BYTES};
 use linesman_core::facts::Facts;
 use linesman_core::import::{Input, import};
-use linesman_core::plan::codes::{BASE_GOES, OVS_NOT_RUNNING};
+use linesman_core::plan::codes::{BASE_GOES, KERNEL_LACKS_TYPE, OVS_NOT_RUNNING};
 use linesman_core::plan::plan;
 use nmstate::NetworkState;
 use serde_json::Value;
@@ -48,7 +48,10 @@ fn said_by_host(text: &str, facts: &Facts, excused: &[&str]) -> Vec<&'static str
 /// Offline examples are not held to the example host.
 fn said_offline(text: &str) -> Vec<&'static str> {
     match Document::parse("example.yaml", text) {
-        Ok(document) => check(&document, &schema).iter().map(|diagnostic| diagnostic.code).collect(),
+        Ok(document) => {
+            let found = [check(&document, &schema), without_cluster(&document)].concat();
+            found.iter().map(|diagnostic| diagnostic.code).collect()
+        }
         Err(faults) => faults.iter().map(|fault| fault.code).collect(),
     }
 }
@@ -72,7 +75,8 @@ fn spoken(example: &Example, text: &str) -> Vec<&'static str> {
     if is_of_an_import(example) {
         return said_by_import(text);
     }
-    let facts = Facts { ovs_running: example.code != OVS_NOT_RUNNING, ..Facts::default() };
+    let lacking = (example.code == KERNEL_LACKS_TYPE).then(|| "vrf".to_owned()).into_iter().collect();
+    let facts = Facts { ovs_running: example.code != OVS_NOT_RUNNING, lacking, ..Facts::default() };
     // The check knows as much of this one as a host does, and speaks first.
     let excused: &[&str] = if example.code == BASE_GOES { &[BASE_ABSENT] } else { &[] };
     if is_of_a_host(example) { said_by_host(text, &facts, excused) } else { said_offline(text) }

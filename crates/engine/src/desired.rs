@@ -30,6 +30,17 @@ pub fn resolve(state: &Value, capture: Option<&Value>, observed: &Value) -> Resu
     serde_json::to_value(&resolved).map_err(|e| invalid(&e))
 }
 
+/// Of the crate that is linked; `tests::the_version_is_that_of_the_lock_file` holds it.
+pub const NMSTATE_VERSION: &str = "2.2.62";
+
+/// What nmstate calls the features that a state uses.
+pub fn features(state: &Value) -> Vec<String> {
+    let Ok(state) = serde_json::from_value::<NetworkState>(state.clone()) else { return Vec::new() };
+    let Ok(found) = state.statistic(&NetworkState::default()) else { return Vec::new() };
+    let words = found.features.iter().filter_map(|feature| serde_json::to_value(feature).ok());
+    words.filter_map(|word| word.as_str().map(str::to_owned)).collect()
+}
+
 /// The interfaces that a state names.
 pub fn interfaces(state: &Value) -> impl Iterator<Item = String> {
     let list = state["interfaces"].as_array().into_iter().flatten();
@@ -65,6 +76,20 @@ pub fn refuse_early(desired: &Value, observed: &Value) -> Result<()> {
 mod tests {
     use super::*;
     use linesman_core::plan::{Change, ChangeKind};
+
+    #[test]
+    fn the_version_is_that_of_the_lock_file() {
+        let lock = include_str!("../../../Cargo.lock");
+        let line = format!("name = \"nmstate\"\nversion = \"{NMSTATE_VERSION}\"");
+        assert!(lock.contains(&line), "{line}");
+    }
+
+    #[test]
+    fn features_have_names() {
+        let state = json!({ "interfaces": [{ "name": "br1", "type": "linux-bridge", "state": "up" }],
+            "hostname": { "config": "n1" } });
+        assert!(!features(&state).is_empty());
+    }
 
     #[test]
     fn interfaces_that_hold_are_left_out() {

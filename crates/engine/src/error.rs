@@ -50,6 +50,11 @@ pub enum Error {
          wait for it to end, or end it with `linesman rollback {checkpoint}`"
     )]
     ForeignCheckpoint { checkpoint: String },
+    #[error(
+        "the probe {probe} asks the cluster, and only `linesman agent` in a cluster can do that [LM0020]; \
+         take it out, or probe the API server's address with tcp:HOST:PORT"
+    )]
+    NoCluster { probe: String },
     #[error("no checkpoint is open: there is nothing to {verb}")]
     NoCheckpoint { verb: &'static str },
     #[error("the state cannot be applied: {0}")]
@@ -67,7 +72,7 @@ pub enum Error {
 impl Error {
     pub fn category(&self) -> Category {
         match self {
-            Self::Invalid(_) => Category::Input,
+            Self::Invalid(_) | Self::NoCluster { .. } => Category::Input,
             Self::Busy { .. } | Self::ForeignCheckpoint { .. } | Self::Observe(_) | Self::Call { .. } => {
                 Category::Transient
             }

@@ -201,3 +201,22 @@ fn a_link_that_is_not_there_is_named() {
         assert!(refused.to_string().contains("delete lo"), "{refused}");
     });
 }
+
+#[test]
+fn the_kernel_says_what_it_can_make_and_makes_nothing() {
+    privately("the_kernel_says_what_it_can_make_and_makes_nothing", async || {
+        let netlink = Netlink::open().unwrap();
+        let before = netlink.links().await.unwrap().len();
+        for kind in ["bridge", "veth"] {
+            assert!(netlink.can_make(kind).await.unwrap(), "{kind}: the other tests make them");
+        }
+        assert!(!netlink.can_make("nosuchkind").await.unwrap());
+        let others = [
+            "bond", "dummy", "hsr", "ipvlan", "macvlan", "macvtap", "macsec", "vlan", "vrf", "vxlan", "xfrm",
+        ];
+        for kind in others {
+            netlink.can_make(kind).await.unwrap();
+        }
+        assert_eq!(netlink.links().await.unwrap().len(), before);
+    });
+}

@@ -193,16 +193,17 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
 
-    /// How long probes may take to pass after the change
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
-    pub patience: Duration,
+    /// How long probes may take to pass after the change [default: what the policy says, else 20s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub patience: Option<Duration>,
 
     /// How long the new state may take to be there, once NetworkManager is done
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "12s")]
     pub settle: Duration,
 
     /// What must work after the change as before: gateway, gateway:v6, dns, dns:NAME, tcp:HOST:PORT,
-    /// http(s)://…, ping:ADDRESS; `,timeout=5s` may follow; may be repeated [default: gateway and dns]
+    /// http(s)://…, ping:ADDRESS; `,timeout=5s` may follow; may be repeated
+    /// [default: what the policy says, else gateway and dns]
     #[arg(long = "probe", value_name = "PROBE", conflicts_with = "no_probes")]
     pub probes: Vec<Probe>,
 
@@ -272,16 +273,47 @@ pub struct HistoryArgs {
 #[derive(Debug, Args)]
 pub struct AgentArgs {
     /// Without a cluster: the policies are the files of --policy-dir
-    #[arg(long, required = true)]
+    #[arg(long)]
     pub standalone: bool,
 
     /// NMState documents and NodeNetworkConfigurationPolicy manifests, one per file (*.yaml, *.yml, *.json)
-    #[arg(long, value_name = "DIR", default_value = "/etc/linesman/policies")]
+    #[arg(long, value_name = "DIR", default_value = "/etc/linesman/policies", requires = "standalone")]
     pub policy_dir: PathBuf,
+
+    /// In a cluster: the name of this node
+    #[arg(long, value_name = "NAME", env = "NODE_NAME", required_unless_present = "standalone")]
+    pub node_name: Option<String>,
+
+    /// In a cluster: how to reach it; a Pod finds that by itself
+    #[arg(long, value_name = "FILE", env = "KUBECONFIG", conflicts_with = "standalone")]
+    pub kubeconfig: Option<PathBuf>,
+
+    /// In a cluster: interfaces that the NodeNetworkState leaves out, as globs
+    #[arg(
+        long,
+        value_name = "GLOB",
+        env = "INTERFACE_FILTER",
+        value_delimiter = ',',
+        conflicts_with = "standalone"
+    )]
+    pub interface_filter: Vec<String>,
+
+    /// In a cluster: while another handler, such as kubernetes-nmstate's, holds this file, wait
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "NMSTATE_INSTANCE_NODE_LOCK_FILE",
+        default_value = "/var/k8s_nmstate/handler_lock"
+    )]
+    pub handler_lock: PathBuf,
 
     /// Where to serve /metrics, /healthz and /readyz: ADDRESS:PORT, or `none`
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9473")]
     pub listen: String,
+
+    /// What the probe of DNS asks for where a policy does not say [default: the root]
+    #[arg(long, value_name = "NAME", env = "PROBE_DNS_HOST")]
+    pub probe_dns_host: Option<String>,
 }
 
 #[derive(Debug, Args)]

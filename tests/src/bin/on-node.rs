@@ -35,8 +35,8 @@ async fn say(words: &[&str]) -> Result<Value> {
         ["carry", names @ ..] => carry(names).await?,
         ["links"] => json!(Netlink::open()?.links().await?),
         ["addresses"] => json!(Netlink::open()?.addresses().await?),
-        ["probe"] => json!(run_once(&default_probes()).await),
-        ["probe", texts @ ..] => json!(run_once(&probes(texts)?).await),
+        ["probe"] => json!(run_once(&default_probes(false), &None).await),
+        ["probe", texts @ ..] => json!(run_once(&probes(texts)?, &None).await),
         ["wait", patience, texts @ ..] => wait(patience.parse()?, &probes(texts)?).await?,
         _ => return Err(USAGE.into()),
     })
@@ -81,7 +81,7 @@ async fn wait(patience: u64, probes: &[Probe]) -> Result<Value> {
     let before: Vec<Report> = input()?;
     let mut events = LinkEvents::subscribe().await?;
     let wake = async || events.changed().await;
-    let after = wait_until_pass(probes, &before, Duration::from_millis(patience), wake).await;
+    let after = wait_until_pass(probes, &before, &None, Duration::from_millis(patience), wake).await;
     let verdict = judge(&before, &after);
     Ok(json!({"after": after, "holds": verdict.holds(), "reason": verdict.reason()}))
 }

@@ -61,8 +61,10 @@ pub const OPTIONS: &[(&str, &str, &str)] = &[
     ("priority", "among policies that do not build on each other, the higher one goes first", "0"),
     (
         "probes",
-        "a list of what must work after the change as before, spelled as `linesman apply --probe` takes it",
-        "`gateway` and `dns`",
+        "a list of what must work after the change as before, each spelled as `linesman apply --probe` takes it \
+         (`tcp:10.0.0.1:22,timeout=5s`) or as `{probe: 'tcp:10.0.0.1:22', timeout: 5s}`; in a cluster also `apiServer` \
+         and `nodeReady`",
+        "`gateway` and `dns`; in a cluster also `apiServer` and `nodeReady`",
     ),
     ("patience", "how many seconds the probes may take to pass after the change", "20"),
 ];

@@ -1,7 +1,8 @@
 //! What a policy's spec says beside its desired state.
 
+use super::probes;
 use super::shape::Fault;
-use super::tree::{Entry, Node};
+use super::tree::{Entry, Node, Range};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::policy::{Drift, OnDelete, Options};
@@ -12,8 +13,15 @@ const OF_A_CLUSTER: [&str; 6] =
 const KNOWN: [&str; 8] =
     ["capture", "desired", "desiredState", "priority", "onDelete", "drift", "probes", "patience"];
 
-pub(super) fn read(spec: &Node) -> Result<Options, Fault> {
-    let mut options = Options::default();
+/// What was read, and where each probe is written.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    pub options: Options,
+    pub probes: Vec<Range>,
+}
+
+pub(super) fn read(spec: &Node) -> Result<Written, Fault> {
+    let (mut options, mut places) = (Options::default(), Vec::new());
     for entry in spec.entries().unwrap_or_default() {
         match entry.key.as_str() {
             "priority" => options.priority = whole_number(entry)?,
@@ -31,12 +39,16 @@ pub(super) fn read(spec: &Node) -> Result<Options, Fault> {
                     [("Ignore", Drift::Ignore), ("Report", Drift::Report), ("Correct", Drift::Correct)];
                 options.drift = word(entry, &words)?;
             }
-            "probes" => options.probes = Some(probes(entry)?),
+            "probes" => {
+                let items = probes::items(entry)?;
+                places = items.iter().map(|item| item.range).collect();
+                options.probes = Some(items.iter().map(probes::read).collect::<Result<_, _>>()?);
+            }
             key if KNOWN.contains(&key) || OF_A_CLUSTER.contains(&key) => {}
             _ => return Err(unknown(entry)),
         }
     }
-    Ok(options)
+    Ok(Written { options, probes: places })
 }
 
 fn whole_number(entry: &Entry) -> Result<i64, Fault> {
@@ -50,13 +62,7 @@ fn word<T: Copy>(entry: &Entry, words: &[(&str, T)]) -> Result<T, Fault> {
     found.ok_or_else(|| wrong(entry, &format!("one of {allowed}")))
 }
 
-fn probes(entry: &Entry) -> Result<Vec<String>, Fault> {
-    let needed = "a list of probes such as gateway, dns or tcp:HOST:PORT";
-    let items = entry.value.items().ok_or_else(|| wrong(entry, needed))?;
-    items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(|| wrong(entry, needed))).collect()
-}
-
-fn wrong(entry: &Entry, needed: &str) -> Fault {
+pub(super) fn wrong(entry: &Entry, needed: &str) -> Fault {
     let message = format!("'{}' should be {needed}, but is {}", entry.key, entry.value.kind());
     Fault::new(Diagnostic::new(codes::WRONG_OPTION, message), entry.value.range)
 }

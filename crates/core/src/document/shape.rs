@@ -1,10 +1,9 @@
 //! Which of the three kinds of document this is, and where its desired state is.
 
-use super::options;
+use super::options::{self, Written};
 use super::tree::{Node, Range};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::policy::Options;
 
 const POLICY_KIND: &str = "NodeNetworkConfigurationPolicy";
 
@@ -13,7 +12,7 @@ pub(super) struct Shape {
     pub state: Node,
     pub capture: Option<Node>,
     pub policy: Option<String>,
-    pub options: Options,
+    pub written: Written,
 }
 
 #[derive(Debug)]
@@ -37,7 +36,7 @@ pub(super) fn recognise(root: Node) -> Result<Shape, Fault> {
         refuse_strangers(&root)?;
         return policy(root, "desired", None);
     }
-    Ok(Shape { state: root, capture: None, policy: None, options: Options::default() })
+    Ok(Shape { state: root, capture: None, policy: None, written: Written::default() })
 }
 
 fn manifest(root: Node) -> Result<Shape, Fault> {
@@ -53,8 +52,8 @@ fn manifest(root: Node) -> Result<Shape, Fault> {
     let range = kind.map_or(root.range, |entry| entry.range);
     let spec = root.take("spec").ok_or_else(|| no_state("the policy has no spec.desiredState", range))?;
     must_be_mapping(&spec, "spec", range)?;
-    let options = options::read(&spec)?;
-    Ok(Shape { options, ..policy(spec, "spec.desiredState", name)? })
+    let written = options::read(&spec)?;
+    Ok(Shape { written, ..policy(spec, "spec.desiredState", name)? })
 }
 
 /// `holder` has `capture` and one of the two spellings of the desired state.
@@ -79,7 +78,7 @@ fn policy(mut holder: Node, called: &str, name: Option<String>) -> Result<Shape,
         return Err(no_state(&format!("{called} is empty"), range));
     }
     must_be_mapping(&holder, called, range)?;
-    Ok(Shape { state: holder, capture, policy: name, options: Options::default() })
+    Ok(Shape { state: holder, capture, policy: name, written: Written::default() })
 }
 
 /// A state's own keys next to `desired` would be lost without a word.

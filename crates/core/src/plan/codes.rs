@@ -64,4 +64,9 @@ codes! {
     UNKNOWN_MAPPED_BRIDGE = "LM1019", "mapped bridge exists nowhere",
         "OVN's bridge mappings name an Open vSwitch bridge that this host does not have and that the document does \
          not make.";
+    KERNEL_LACKS_TYPE = "LM1020", "type that the kernel cannot make",
+        "The document makes an interface of a type for which the running kernel has no driver, neither built in nor as \
+         a module that it could load. NetworkManager would wait for the device in vain. Install the package with the \
+         kernel's further modules (kernel-modules-extra, linux-modules-extra), boot a kernel that has it, or take the \
+         interface out of the document. After an update of the kernel, a reboot may be all that is missing.";
 }

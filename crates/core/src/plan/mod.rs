@@ -110,6 +110,12 @@ pub fn plan(desired: &Value, observed: &Value, facts: &Facts) -> Result<Plan, Ve
     Ok(summarise(&view, facts, changes))
 }
 
+/// The types of interfaces that `desired` would make on this host; whether the kernel knows them is a fact that
+/// somebody must ask for before the plan is made.
+pub fn types_to_make(desired: &Value, observed: &Value) -> BTreeSet<String> {
+    refusal::made(&View::new(desired, observed, observed))
+}
+
 fn summarise(view: &View<'_>, facts: &Facts, changes: Vec<Change>) -> Plan {
     let own_path = OwnPath::of(view.observed, facts.protect);
     let touched = follow::touched(view, &changes);

@@ -55,6 +55,20 @@ pub enum Category {
 }
 
 impl Ending {
+    pub fn new(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            category: None,
+            code: None,
+            step: None,
+            reason: None,
+            differences: Vec::new(),
+            remaining: Vec::new(),
+            milliseconds: 0,
+            reverting: false,
+        }
+    }
+
     /// Whether the same may be tried again: nothing was touched, and it is not the document's fault.
     pub fn may_retry(&self) -> bool {
         let ours = matches!(self.category, Some(Category::Transient | Category::Environment));

@@ -3,6 +3,7 @@
 mod change;
 mod events;
 mod facts;
+mod kinds;
 mod read;
 mod rules;
 

@@ -1,9 +1,12 @@
 //! What this host looks like: the state in nmstate's words, and the facts that plan needs beside it.
 
 mod glance;
+mod lacking;
 pub mod live;
 mod methods;
 pub mod quick;
+
+use std::collections::BTreeSet;
 
 use linesman_core::facts::{Facts, ProfileFact};
 use nmstate::NetworkState;
@@ -11,6 +14,8 @@ use serde_json::Value;
 
 use crate::keyfile::{self, ProfileFile};
 use crate::nm::{Nm, NmView};
+pub use lacking::lacking;
+
 use crate::{Error, Result, ovs};
 
 /// The whole state, secrets included: it is compared, never shown as it is.
@@ -75,6 +80,8 @@ pub async fn facts(nm: &Nm, view: &NmView, profiles: &[ProfileFile]) -> Result<F
         unmanaged: view.devices.iter().filter(|d| d.unmanaged()).map(|d| d.interface.clone()).collect(),
         ovs_running: ovs::running().await,
         nm_version: Some(version),
+        // Known once there is a document to ask for.
+        lacking: BTreeSet::new(),
     })
 }
 

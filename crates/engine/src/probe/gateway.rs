@@ -8,11 +8,12 @@ use std::{
 use futures_util::future::{Either, select};
 use tokio::time::{Instant, sleep_until};
 
+use linesman_core::probe::Family;
+
 use super::{
     icmp::echo,
     race::first_success,
     run::{Finding, Trouble},
-    spec::Family,
 };
 use crate::netlink::{DefaultRoute, Netlink, NextHop};
 

@@ -4,10 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    report::{Outcome, Report},
-    spec::ProbeSpec,
-};
+use linesman_core::probe::ProbeSpec;
+
+use super::report::{Outcome, Report};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
@@ -29,6 +28,10 @@ pub enum Standing {
     Gained,
     /// It passed before, or nobody had asked: this is held against the change.
     Broke {
+        why: String,
+    },
+    /// It passed in full before, and only in part now: this is held against the change.
+    Weakened {
         why: String,
     },
     /// It failed before too: reported, not held against the change.
@@ -57,7 +60,9 @@ impl Verdict {
     }
 
     fn broken(&self) -> impl Iterator<Item = &Judgement> {
-        self.judgements.iter().filter(|judgement| matches!(judgement.standing, Standing::Broke { .. }))
+        let against =
+            |standing: &Standing| matches!(standing, Standing::Broke { .. } | Standing::Weakened { .. });
+        self.judgements.iter().filter(move |judgement| against(&judgement.standing))
     }
 }
 
@@ -80,7 +85,7 @@ fn weigh(before: Option<&Outcome>, after: Option<&Outcome>) -> Standing {
     match (before, after) {
         // It may take a wrong address to be heard at layer 2 only.
         (Some(Passed { note: None, .. }), Some(Passed { note: Some(note), .. })) => {
-            Standing::Broke { why: note.clone() }
+            Standing::Weakened { why: note.clone() }
         }
         (None | Some(Passed { .. }), Some(Passed { .. })) => Standing::Holds,
         (_, Some(Passed { .. })) => Standing::Gained,
@@ -105,6 +110,9 @@ impl fmt::Display for Judgement {
             Standing::Holds => write!(f, "{probe} passes"),
             Standing::Gained => write!(f, "{probe} passes, which it did not before"),
             Standing::Broke { why } => write!(f, "{probe} failed: {why}"),
+            Standing::Weakened { why } => {
+                write!(f, "{probe} passed in full before the change, only in part after it: {why}")
+            }
             Standing::StillFails { why } => {
                 write!(f, "{probe} failed before the change and fails after it: {why}")
             }
@@ -141,7 +149,7 @@ mod tests {
     const CASES: &str = "
         before | after  | may stay | in words
         passed | passed | yes      | gateway:v4 passes
-        passed | partly | no       | gateway:v4 failed: layer 2 only
+        passed | partly | no       | gateway:v4 passed in full before the change, only in part after it: layer 2 only
         passed | failed | no       | gateway:v4 failed: silent
         passed | n/a    | no       | gateway:v4 failed: no route
         passed | -      | no       | gateway:v4 failed: it was not tried again
@@ -180,6 +188,16 @@ mod tests {
             cases += 1;
         }
         assert_eq!(cases, 23);
+    }
+
+    /// The list of probes and the reason of a rollback stand side by side.
+    #[test]
+    fn what_passes_in_part_is_called_so_in_the_list_too() {
+        let spec: ProbeSpec = "gateway:v4".parse().unwrap();
+        let after = reports(&spec, "partly");
+        assert_eq!(after[0].to_string(), "gateway:v4 passed in part: layer 2 only");
+        let reason = judge(&reports(&spec, "passed"), &after).reason().unwrap();
+        assert!(reason.ends_with("only in part after it: layer 2 only"), "{reason}");
     }
 
     #[test]

@@ -2,7 +2,7 @@ use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::spec::Probe;
+use linesman_core::probe::Probe;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -46,7 +46,7 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Outcome::Passed { took, note: None } => write!(f, "passed in {}", Short(*took)),
-            Outcome::Passed { took, note: Some(note) } => write!(f, "passed in {} ({note})", Short(*took)),
+            Outcome::Passed { note: Some(note), .. } => write!(f, "passed in part: {note}"),
             Outcome::Failed { why } => write!(f, "failed: {why}"),
             Outcome::NotApplicable { why } => write!(f, "not applicable: {why}"),
         }

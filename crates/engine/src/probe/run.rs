@@ -3,11 +3,13 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::time::{Instant, timeout_at};
 
+use linesman_core::probe::{Probe, ProbeSpec};
+
 use super::{
+    cluster::{self, Cluster, Question},
     dns, gateway, http, icmp,
     report::{Outcome, Report, Short},
     resolv_conf::scope_id,
-    spec::{Probe, ProbeSpec},
     tcp,
 };
 
@@ -27,21 +29,21 @@ impl Trouble {
 }
 
 /// The checks keep their deadline by themselves, and can then say what was missing; this is for one that does not.
-const SLACK: Duration = Duration::from_millis(100);
+pub(super) const SLACK: Duration = Duration::from_millis(100);
 
 /// Tries each probe once, all at the same time. Takes no longer than the longest timeout.
-pub async fn run_once(probes: &[Probe]) -> Vec<Report> {
+pub async fn run_once(probes: &[Probe], cluster: &Cluster) -> Vec<Report> {
     let started = Instant::now();
     let one = async |probe: Probe| {
-        let outcome = attempt(&probe, started + probe.timeout).await;
+        let outcome = attempt(&probe, cluster, started + probe.timeout).await;
         Report { probe, outcome, after: started.elapsed() }
     };
     join_all(probes.iter().flat_map(Probe::expand).map(one)).await
 }
 
-pub(super) async fn attempt(probe: &Probe, deadline: Instant) -> Outcome {
+pub(super) async fn attempt(probe: &Probe, cluster: &Cluster, deadline: Instant) -> Outcome {
     let started = Instant::now();
-    match timeout_at(deadline + SLACK, check(&probe.spec, deadline)).await {
+    match timeout_at(deadline + SLACK, check(&probe.spec, cluster, deadline)).await {
         Ok(Ok(note)) => Outcome::Passed { took: started.elapsed(), note },
         Ok(Err(Trouble::Failed(why))) => Outcome::Failed { why },
         Ok(Err(Trouble::NotApplicable(why))) => Outcome::NotApplicable { why },
@@ -49,13 +51,15 @@ pub(super) async fn attempt(probe: &Probe, deadline: Instant) -> Outcome {
     }
 }
 
-async fn check(spec: &ProbeSpec, deadline: Instant) -> Finding {
+async fn check(spec: &ProbeSpec, cluster: &Cluster, deadline: Instant) -> Finding {
     match spec {
         ProbeSpec::Gateway { family: Some(family) } => gateway::check(*family, deadline).await,
         ProbeSpec::Gateway { family: None } => Err(Trouble::failed("no family was chosen")),
         ProbeSpec::Dns { name, servers } => dns::check(name.as_deref(), servers.as_deref(), deadline).await,
         ProbeSpec::Tcp { host, port } => tcp::check(host, *port, deadline).await,
         ProbeSpec::Http { url, insecure } => http::check(url, *insecure, deadline).await,
+        ProbeSpec::ApiServer => cluster::check(cluster, Question::ApiServer, deadline).await,
+        ProbeSpec::NodeReady => cluster::check(cluster, Question::NodeReady, deadline).await,
         ProbeSpec::Ping { addr, interface } => ping(*addr, interface.as_deref(), deadline).await,
     }
 }

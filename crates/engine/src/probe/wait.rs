@@ -16,10 +16,12 @@ use tokio::{
     time::{Instant, sleep_until, timeout},
 };
 
+use linesman_core::probe::{DEFAULT_TIMEOUT, Probe};
+
 use super::{
+    cluster::Cluster,
     report::{Outcome, Report},
-    run::attempt,
-    spec::Probe,
+    run::{SLACK, attempt},
 };
 
 /// No probe is started more often than this, whatever happens on the network.
@@ -28,6 +30,9 @@ const PAUSE: Duration = Duration::from_millis(300);
 const OVERLAP: Duration = Duration::from_secs(1);
 /// What a probe that did not pass before may cost once all the others have passed.
 const GRACE: Duration = Duration::from_millis(500);
+/// What a host loses on which nothing answers, however many probes there are: one time-out before, the grace after.
+const LOST: Duration = DEFAULT_TIMEOUT.saturating_add(SLACK).saturating_add(GRACE);
+const _: () = assert!(LOST.as_millis() <= 3000, "a host without gateway and DNS loses at most three seconds");
 
 /// What a change owes to a probe, by what it said before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,10 +71,11 @@ impl Due {
 pub async fn wait_until_pass(
     probes: &[Probe],
     before: &[Report],
+    cluster: &Cluster,
     patience: Duration,
     mut wake: impl AsyncFnMut(),
 ) -> Vec<Report> {
-    let board = Board::new(patience);
+    let board = Board::new(patience, cluster.clone());
     let listen = async {
         loop {
             wake().await;
@@ -105,6 +111,7 @@ struct Board {
     entries: Mutex<Vec<Entry>>,
     written: Notify,
     changes: watch::Sender<()>,
+    cluster: Cluster,
 }
 
 struct Entry {
@@ -113,7 +120,7 @@ struct Entry {
 }
 
 impl Board {
-    fn new(patience: Duration) -> Self {
+    fn new(patience: Duration, cluster: Cluster) -> Self {
         let started = Instant::now();
         let (changes, _) = watch::channel(());
         Self {
@@ -122,6 +129,7 @@ impl Board {
             entries: Mutex::default(),
             written: Notify::new(),
             changes,
+            cluster,
         }
     }
 
@@ -195,8 +203,8 @@ impl Wish<'_> {
 
     fn attempt(&self) -> impl Future<Output = Outcome> + use<> {
         let deadline = self.board.deadline.min(Instant::now() + self.probe.timeout);
-        let probe = self.probe.clone();
-        async move { attempt(&probe, deadline).await }
+        let (probe, cluster) = (self.probe.clone(), self.board.cluster.clone());
+        async move { attempt(&probe, &cluster, deadline).await }
     }
 
     /// Says whether this is the last word.

@@ -177,7 +177,8 @@ async fn holds(
 async fn probes_pass(context: &Context<'_>, watch: &Watch) -> Result<Vec<Report>, Setback> {
     let patience = context.request.patience;
     let wake = async || watch.next().await;
-    let after = probe::wait_until_pass(context.probes, context.before, patience, wake).await;
+    let cluster = &context.settings.cluster;
+    let after = probe::wait_until_pass(context.probes, context.before, cluster, patience, wake).await;
     match probe::judge(context.before, &after).reason() {
         None => Ok(after),
         Some(reason) => {

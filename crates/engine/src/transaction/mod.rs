@@ -27,9 +27,9 @@ use crate::error::Category;
 use crate::journal::{Journal, Phase, Record};
 use crate::lock::HostLock;
 use crate::outcome::{Outcome, ProbeReports, Verdict};
-use crate::probe::{self, Probe, Report};
+use crate::probe::{self, Cluster, Probe, Report};
 use crate::worker::Manner;
-use crate::{Error, Result, desired, failpoint, ovs, recover, restore, snapshot};
+use crate::{Error, Result, desired, failpoint, observe, ovs, recover, restore, snapshot};
 
 /// What is asked for, and how.
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub struct Request {
     pub source: String,
     pub ending: Ending,
     pub manner: Manner,
-    /// None: none but what the host itself suggests (gateways, DNS).
+    /// None: none but what the host itself suggests (gateways, DNS), and in a cluster what the cluster tells.
     pub probes: Option<Vec<Probe>>,
     pub patience: Duration,
     /// How long nmstate's part may take.
@@ -86,6 +86,10 @@ pub struct Settings {
     pub dead_man: Duration,
     /// How long the new state may take to be there, once nmstate is done.
     pub settle: Duration,
+    /// What the cluster tells of this host; none for a host that belongs to none.
+    pub cluster: Cluster,
+    /// What the probe of DNS asks for, where the probe itself does not say; none: the root.
+    pub dns_name: Option<String>,
 }
 
 impl Default for Settings {
@@ -95,6 +99,8 @@ impl Default for Settings {
             run_dir: "/run/linesman".into(),
             dead_man: Duration::from_secs(10),
             settle: Duration::from_secs(12),
+            cluster: None,
+            dns_name: None,
         }
     }
 }
@@ -170,9 +176,10 @@ impl Session {
         stop: watch::Receiver<bool>,
         say: &mut dyn FnMut(Step),
     ) -> Result<Outcome, Refusal> {
+        let probes = wanted_probes(request, settings)?;
         let Self { mut loaded, _lock } = self;
         loaded.facts.protect = request.protect;
-        attempt_change(request, settings, loaded, stop, say).await
+        attempt_change(request, settings, probes, loaded, stop, say).await
     }
 }
 
@@ -183,18 +190,30 @@ pub async fn apply(
     stop: watch::Receiver<bool>,
     say: &mut dyn FnMut(Step),
 ) -> Result<Outcome, Refusal> {
+    wanted_probes(request, settings)?;
     Session::begin(settings).await?.apply(request, settings, stop, say).await
+}
+
+/// What is probed before and after; refused if nobody here could ask.
+fn wanted_probes(request: &Request, settings: &Settings) -> Result<Vec<Probe>, Refusal> {
+    let in_cluster = settings.cluster.is_some();
+    let probes = request.probes.clone().unwrap_or_else(|| probe::default_probes(in_cluster));
+    match probes.iter().find(|probe| probe.needs_cluster() && !in_cluster) {
+        Some(probe) => Err(Error::NoCluster { probe: probe.spec.to_string() }.into()),
+        None => Ok(probes.into_iter().map(|probe| probe.asking(settings.dns_name.as_deref())).collect()),
+    }
 }
 
 async fn attempt_change(
     request: &Request,
     settings: &Settings,
-    loaded: Loaded,
+    probes: Vec<Probe>,
+    mut loaded: Loaded,
     stop: watch::Receiver<bool>,
     say: &mut dyn FnMut(Step),
 ) -> Result<Outcome, Refusal> {
     let journal = Journal::new(&settings.state_dir);
-    let (desired, mut plan) = decide_plan(request, &loaded)?;
+    let (desired, mut plan) = decide_plan(request, &mut loaded).await?;
     say(Step::Planned(plan.clone()));
     if plan.is_empty() {
         return Ok(Outcome::unchanged());
@@ -203,9 +222,8 @@ async fn attempt_change(
     // which takes addresses of others away: the way back covers them all.
     plan.touched.extend(desired::interfaces(&desired));
     load::preconditions(&loaded, &desired).await?;
-    let probes = request.probes.clone().unwrap_or_else(probe::default_probes);
     let (before, snapshot) = tokio::join!(
-        probe::run_once(&probes),
+        probe::run_once(&probes, &settings.cluster),
         snapshot::take(&loaded.nm, &loaded.view, &loaded.profiles, &loaded.observed, &plan.touched),
     );
     let snapshot = snapshot?;
@@ -241,7 +259,7 @@ async fn attempt_change(
         }
         Err(setback) => {
             say(Step::RollingBack { reason: setback.reason.clone() });
-            Ok(take_back(&journal, &mut record, &snapshot, &probes, before, setback).await)
+            Ok(take_back(&journal, &mut record, &context, before.clone(), setback).await)
         }
     }
 }
@@ -250,12 +268,13 @@ async fn attempt_change(
 pub async fn plan(request: &Request) -> Result<(Plan, Loaded), Refusal> {
     let mut loaded = load().await?;
     loaded.facts.protect = request.protect;
-    let (_, plan) = decide_plan(request, &loaded)?;
+    let (_, plan) = decide_plan(request, &mut loaded).await?;
     Ok((plan, loaded))
 }
 
-fn decide_plan(request: &Request, loaded: &Loaded) -> Result<(Value, Plan), Refusal> {
+async fn decide_plan(request: &Request, loaded: &mut Loaded) -> Result<(Value, Plan), Refusal> {
     let desired = desired::resolve(&request.state, request.capture.as_ref(), &loaded.observed)?;
+    loaded.facts.lacking = observe::lacking(&desired, &loaded.observed).await;
     let plan = linesman_core::plan::plan(&desired, &loaded.observed, &loaded.facts).map_err(refusal)?;
     if !plan.is_empty() {
         desired::refuse_early(&desired, &loaded.observed)?;
@@ -274,8 +293,7 @@ fn refusal(problems: Vec<Diagnostic>) -> Refusal {
 async fn take_back(
     journal: &Journal,
     record: &mut Record,
-    snapshot: &snapshot::Snapshot,
-    probes: &[Probe],
+    attempt::Context { snapshot, probes, settings, .. }: &attempt::Context<'_>,
     before: Vec<Report>,
     setback: Setback,
 ) -> Outcome {
@@ -291,7 +309,7 @@ async fn take_back(
     } else {
         restore::Restored::default()
     };
-    let after_rollback = if touched { probe::run_once(probes).await } else { Vec::new() };
+    let after_rollback = if touched { probe::run_once(probes, &settings.cluster).await } else { Vec::new() };
     let verdict = match (touched, restored.remaining.is_empty()) {
         (false, _) => Verdict::Abandoned,
         (true, true) => Verdict::RolledBack,

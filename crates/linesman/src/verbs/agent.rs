@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 
-use linesman_agent::{Config, Error};
+use linesman_agent::{Config, Error, Source, cluster};
+use linesman_core::report::Glob;
 use linesman_engine::transaction::Settings;
 
 use crate::cli::AgentArgs;
@@ -21,7 +22,19 @@ pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
         output::error(format!("linesman: {}", linesman_engine::Error::NotRoot));
         return Exit::Environment;
     }
-    let config = Config { policy_dir: args.policy_dir, settings, listen, version: env!("CARGO_PKG_VERSION") };
+    // A manifest sets the variable whether or not somebody chose a name.
+    let dns_name = args.probe_dns_host.filter(|name| !name.is_empty());
+    let settings = Settings { dns_name, ..settings };
+    let source = match (args.standalone, args.node_name) {
+        (false, Some(node)) => Source::Cluster(cluster::Config {
+            node,
+            kubeconfig: args.kubeconfig,
+            filter: args.interface_filter.iter().map(|glob| Glob::new(glob)).collect(),
+            handler_lock: args.handler_lock,
+        }),
+        _ => Source::Directory(args.policy_dir),
+    };
+    let config = Config { source, settings, listen, version: env!("CARGO_PKG_VERSION") };
     match linesman_agent::run(config).await {
         Ok(()) => Exit::Done,
         Err(error) => {

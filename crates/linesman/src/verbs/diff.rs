@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use linesman_agent::Book;
 use linesman_core::compare::Difference;
+use linesman_core::keep::Ledger;
 use linesman_core::verify::verify;
 use linesman_engine::nm::Nm;
 use linesman_engine::observe;
@@ -15,7 +16,7 @@ use crate::exit::Exit;
 use crate::output;
 
 pub async fn run(args: DiffArgs, format: Format, settings: &Settings) -> Exit {
-    let ledger = Book::new(&settings.state_dir).read();
+    let ledger: Ledger = Book::new(&settings.state_dir).read();
     if let Some(name) = args.policy.as_ref().filter(|name| ledger.get(name).is_none()) {
         output::error(format!(
             "linesman: no policy {name} is kept on this host; `linesman status` lists them"

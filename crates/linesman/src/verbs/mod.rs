@@ -25,6 +25,7 @@ pub mod why;
 use std::net::IpAddr;
 
 use linesman_core::document::Document;
+use linesman_core::plan::codes::KERNEL_LACKS_TYPE;
 use linesman_engine::transaction::{Refusal, Request};
 
 use crate::exit::Exit;
@@ -51,7 +52,8 @@ fn refused(refusal: &Refusal, document: &Document) -> Exit {
                 })
                 .collect();
             read::print(&placed, document);
-            Exit::Input
+            let of_the_host = problems.iter().all(|p| p.code == KERNEL_LACKS_TYPE);
+            if of_the_host { Exit::Environment } else { Exit::Input }
         }
         Refusal::Host(error) => {
             output::error(format!("linesman: {error}"));

@@ -1,6 +1,7 @@
 //! `linesman why`: which policy set what.
 
 use linesman_agent::Book;
+use linesman_core::keep::Ledger;
 use linesman_core::why::{Answer, Claim, why};
 use linesman_engine::nm::Nm;
 use linesman_engine::observe;
@@ -12,7 +13,7 @@ use crate::exit::Exit;
 use crate::output;
 
 pub async fn run(args: WhyArgs, format: Format, settings: &Settings) -> Exit {
-    let ledger = Book::new(&settings.state_dir).read();
+    let ledger: Ledger = Book::new(&settings.state_dir).read();
     let observed = match Nm::connect().await {
         Ok(nm) => observe::retrieve(&nm).await,
         Err(e) => Err(e),

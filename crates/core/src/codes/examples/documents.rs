@@ -274,6 +274,31 @@ spec:
     - name: eth1
 ",
     ),
+    example(
+        NEEDS_CLUSTER,
+        "\
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata:
+  name: storage
+spec:
+  probes: [gateway, apiServer]
+  desiredState:
+    interfaces:
+    - name: eth1
+",
+        "\
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata:
+  name: storage
+spec:
+  probes: [gateway, 'tcp:10.0.0.5:6443']
+  desiredState:
+    interfaces:
+    - name: eth1
+",
+    ),
     Example {
         code: CONTRADICTION,
         wrong: "\

@@ -237,4 +237,12 @@ ovn:
   bridge-mappings: [{localnet: physnet, bridge: br-ex}]
 ",
     ),
+    Example {
+        code: KERNEL_LACKS_TYPE,
+        wrong: "\
+interfaces:
+- {name: vrf1, type: vrf, state: up, vrf: {route-table-id: 100, port: [eth1]}}
+",
+        right: None,
+    },
 ];

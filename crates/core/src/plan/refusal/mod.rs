@@ -1,6 +1,7 @@
 //! What cannot be applied to this host, found before anything is touched.
 
 mod address;
+mod kernel;
 mod route;
 
 use serde_json::Value;
@@ -12,6 +13,7 @@ use crate::facts::Facts;
 use crate::path::Path;
 use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
 use address::addresses;
+pub(super) use kernel::made;
 
 pub(super) fn find(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
     let mut refusals = Vec::new();
@@ -40,6 +42,7 @@ pub(super) fn find(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
         ];
         refusals.extend(checks.iter().flat_map(|check| check(view, declared)));
     }
+    refusals.extend(kernel::lacking(view, facts));
     refusals.extend(route::routes(view));
     refusals.extend(route::mappings(view));
     refusals

@@ -7,7 +7,9 @@ mod trial;
 
 use std::time::Duration;
 
+use linesman_core::check::without_cluster;
 use linesman_core::document::Document;
+use linesman_engine::probe::Probe;
 use linesman_engine::transaction::{self, Ending, Request, Settings};
 use linesman_engine::worker::Manner;
 use tokio::signal::unix::{SignalKind, signal};
@@ -22,6 +24,13 @@ pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
         Ok(document) => document,
         Err(exit) => return exit,
     };
+    if args.probes.is_empty() && !args.no_probes {
+        let problems = without_cluster(&document);
+        if !problems.is_empty() {
+            read::print(&problems, &document);
+            return Exit::Input;
+        }
+    }
     if !args.hold {
         super::hold::remind(settings);
     }
@@ -65,25 +74,34 @@ pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
 fn request(args: &ApplyArgs, document: &Document) -> Request {
     const UNCONFIRMED: Duration = Duration::from_secs(60);
     const APPLYING: Duration = Duration::from_secs(120);
+    const PATIENCE: Duration = Duration::from_secs(20);
     let ending = match (args.try_for, args.no_commit) {
         (Some(within), _) => Ending::Confirm { within },
         (None, true) => Ending::Confirm { within: args.timeout.unwrap_or(UNCONFIRMED) },
         (None, false) => Ending::Commit,
     };
     let limit = if args.no_commit { None } else { args.timeout };
-    let probes = match (args.no_probes, args.probes.is_empty()) {
-        (true, _) => Some(Vec::new()),
-        (false, true) => None,
-        (false, false) => Some(args.probes.clone()),
-    };
+    let said = document.options.patience.map(Duration::from_secs);
     Request {
         ending,
         manner: Manner { override_interface: args.override_iface, memory_only: args.memory_only },
-        probes,
-        patience: args.patience,
+        probes: probes(args, document),
+        patience: args.patience.or(said).unwrap_or(PATIENCE),
         limit: limit.unwrap_or(APPLYING),
         verify: !args.no_verify,
         ..super::request(document, args.protect)
+    }
+}
+
+/// The command line's, else the policy's; none of both: what the host suggests.
+fn probes(args: &ApplyArgs, document: &Document) -> Option<Vec<Probe>> {
+    match (args.no_probes, args.probes.is_empty()) {
+        (true, _) => Some(Vec::new()),
+        (false, false) => Some(args.probes.clone()),
+        // They were read with the document.
+        (false, true) => {
+            document.options.probes.as_ref().map(|list| list.iter().filter_map(|p| p.parse().ok()).collect())
+        }
     }
 }
 

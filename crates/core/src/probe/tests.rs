@@ -22,6 +22,8 @@ fn what_is_written_is_what_is_read() {
         "http://example.org/?list=1,2,3",
         "ping:10.0.0.1",
         "ping:fe80::1%eth0",
+        "apiServer",
+        "nodeReady,timeout=4s",
     ];
     for text in texts {
         assert_eq!(probe(text).to_string(), text);
@@ -57,6 +59,12 @@ fn mistakes_are_named_and_the_forms_listed() {
         ("ping:example.org", "not an IP address"),
         ("dns,server=resolver", "not an IP address"),
         ("http://", "URL"),
+        ("http://:80/", "names no host"),
+        ("http://10.0.0.1:http/", "\"http\" is not a port"),
+        ("http://exämple.org/", "written with %"),
+        ("apiServer:10.0.0.1", "nothing follows apiServer"),
+        ("nodeReady,insecure", "no option \"insecure\""),
+        ("api-server", "there is no kind \"api-server\""),
         ("ftp://example.org", "there is no kind \"ftp\""),
     ];
     for (text, why) in cases {
@@ -78,7 +86,18 @@ fn a_document_may_leave_out_what_is_usual() {
 
 #[test]
 fn a_gateway_probe_is_one_per_family() {
-    let names: Vec<String> =
-        default_probes().iter().flat_map(Probe::expand).map(|probe| probe.to_string()).collect();
-    assert_eq!(names, ["gateway:v4", "gateway:v6", "dns"]);
+    let names = |in_cluster| -> Vec<String> {
+        default_probes(in_cluster).iter().flat_map(Probe::expand).map(|probe| probe.to_string()).collect()
+    };
+    assert_eq!(names(false), ["gateway:v4", "gateway:v6", "dns"]);
+    assert_eq!(names(true), ["gateway:v4", "gateway:v6", "dns", "apiServer", "nodeReady"]);
+}
+
+#[test]
+fn only_a_question_without_a_name_takes_the_usual_one() {
+    let asked = |text: &str| probe(text).asking(Some("root-servers.net")).to_string();
+    assert_eq!(asked("dns,timeout=5s"), "dns:root-servers.net,timeout=5s");
+    assert_eq!(asked("dns:example.org"), "dns:example.org");
+    assert_eq!(asked("gateway"), "gateway");
+    assert_eq!(probe("dns").asking(None), probe("dns"));
 }

@@ -1,0 +1,151 @@
+//! The way to the API server. Every request has a limit: a node that is cut off must notice.
+
+use std::future::Future;
+use std::path::Path;
+use std::time::Duration;
+
+use kube::api::{DynamicObject, Patch, PatchParams, PostParams};
+use kube::core::{ApiResource, Status};
+use kube::{Api, Client};
+use linesman_api::enactment::EnactmentStatus;
+use linesman_api::kinds::{ENACTMENT, GROUP, Kind, NODE_STATE};
+use linesman_api::names;
+use linesman_core::enact::Bound;
+use serde_json::{Value, json};
+
+/// How long one request may take.
+const LIMIT: Duration = Duration::from_secs(5);
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Where(#[from] linesman_daemon::cluster::Error),
+    #[error("the API server does not answer: {0}")]
+    Silent(String),
+    /// Somebody else wrote in between.
+    #[error("the object changed in the meantime")]
+    Changed,
+    #[error("there is no such object")]
+    Gone,
+    #[error("the API server refuses: {0}")]
+    Refused(String),
+}
+
+#[derive(Clone)]
+pub struct Door {
+    client: Client,
+    pub node: String,
+}
+
+impl std::fmt::Debug for Door {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Door({})", self.node)
+    }
+}
+
+impl Door {
+    /// Asks nobody yet: the cluster may be away when the agent starts.
+    pub async fn new(kubeconfig: Option<&Path>, node: &str) -> Result<Self, Error> {
+        let client = linesman_daemon::cluster::connect(kubeconfig).await?;
+        Ok(Self { client, node: node.into() })
+    }
+
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    pub fn enactments(&self) -> Api<DynamicObject> {
+        Api::all_with(self.client.clone(), &resource(&ENACTMENT))
+    }
+
+    pub fn states(&self) -> Api<DynamicObject> {
+        Api::all_with(self.client.clone(), &resource(&NODE_STATE))
+    }
+
+    /// From the API server itself, not from what was heard.
+    pub async fn read(&self, policy: &str) -> Result<(DynamicObject, Bound), Error> {
+        let name = names::enactment(&self.node, policy);
+        let object = within(self.enactments().get(&name)).await?;
+        let bound = bound(&object, &self.node).ok_or(Error::Gone)?;
+        Ok((object, bound))
+    }
+
+    /// Only if the enactment is still what was read.
+    pub async fn begin(&self, mut object: DynamicObject, status: &EnactmentStatus) -> Result<(), Error> {
+        object.data["status"] = json!(status);
+        let name = object.metadata.name.clone().unwrap_or_default();
+        within(self.enactments().replace_status(&name, &PostParams::default(), &object)).await.map(drop)
+    }
+
+    /// The whole status at once; with a uid, of that very object and no other of the same name.
+    pub async fn put_status(
+        api: &Api<DynamicObject>,
+        name: &str,
+        uid: Option<&str>,
+        status: &Value,
+    ) -> Result<(), Error> {
+        let mut operations = vec![json!({ "op": "add", "path": "/status", "value": status })];
+        if let Some(uid) = uid {
+            operations.insert(0, json!({ "op": "test", "path": "/metadata/uid", "value": uid }));
+        }
+        let patch: json_patch::Patch =
+            serde_json::from_value(operations.into()).map_err(|e| Error::Refused(e.to_string()))?;
+        let patch: Patch<()> = Patch::Json(patch);
+        within(api.patch_status(name, &PatchParams::default(), &patch)).await.map(drop)
+    }
+
+    pub async fn node_uid(&self) -> Result<String, Error> {
+        let nodes: Api<k8s_openapi::api::core::v1::Node> = Api::all(self.client.clone());
+        let node = within(nodes.get_metadata(&self.node)).await?;
+        node.metadata.uid.ok_or(Error::Gone)
+    }
+}
+
+pub async fn within<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, Error> {
+    match tokio::time::timeout(LIMIT, request).await {
+        Err(_) => Err(Error::Silent(format!("no answer within {} s", LIMIT.as_secs()))),
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(kube::Error::Api(status))) => Err(judged(&status)),
+        Ok(Err(other)) => Err(Error::Silent(other.to_string())),
+    }
+}
+
+fn judged(status: &Status) -> Error {
+    match status.code {
+        404 => Error::Gone,
+        409 => Error::Changed,
+        // The test for the uid in a patch.
+        422 if status.message.contains("testing") || status.message.contains("test failed") => Error::Gone,
+        429 | 500.. => Error::Silent(status.message.clone()),
+        _ => Error::Refused(status.message.clone()),
+    }
+}
+
+pub fn state_resource() -> ApiResource {
+    resource(&NODE_STATE)
+}
+
+fn resource(kind: &Kind) -> ApiResource {
+    ApiResource {
+        group: GROUP.into(),
+        version: kind.version().into(),
+        api_version: kind.api_version(),
+        kind: kind.kind.into(),
+        plural: kind.plural.into(),
+    }
+}
+
+/// None: not one of this node's, or kubernetes-nmstate's own, which says nothing to us.
+pub fn bound(object: &DynamicObject, node: &str) -> Option<Bound> {
+    let meta = &object.metadata;
+    let policy = names::policy_of(meta.name.as_deref()?, node)?;
+    let spec = object.data.get("spec").filter(|spec| !spec.is_null())?;
+    let status = object.data.get("status").cloned().unwrap_or_else(|| json!({}));
+    Some(Bound {
+        policy: policy.into(),
+        uid: meta.uid.clone()?,
+        generation: meta.generation.unwrap_or_default(),
+        spec: serde_json::from_value(spec.clone()).ok()?,
+        status: serde_json::from_value(status).ok()?,
+    })
+}

@@ -1,0 +1,78 @@
+//! What the cluster tells of this node, for the probes: does the API server answer, is the node ready?
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Node;
+use kube::Api;
+use linesman_engine::probe::{ClusterSight, Sight};
+use tokio::time::Instant;
+
+/// One request answers both questions if they are asked at the same time.
+const SAME_TIME: Duration = Duration::from_millis(300);
+
+#[derive(Debug)]
+pub struct Eyes {
+    kubeconfig: Option<PathBuf>,
+    node: String,
+    /// The API server has just answered, and the operator releases only nodes that are ready: no need to ask before the
+    /// change, too.
+    vouched: Mutex<bool>,
+    seen: tokio::sync::Mutex<Option<(Instant, Result<bool, String>)>>,
+}
+
+impl Eyes {
+    pub fn new(kubeconfig: Option<PathBuf>, node: &str) -> Self {
+        Self { kubeconfig, node: node.into(), vouched: Mutex::default(), seen: tokio::sync::Mutex::default() }
+    }
+
+    /// Whether what comes now is known to have been well.
+    pub fn vouch(&self, well: bool) {
+        *self.vouched.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = well;
+    }
+
+    fn is_vouched(&self) -> bool {
+        *self.vouched.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Whether the cluster counts the node as ready.
+    async fn look(&self) -> Result<bool, String> {
+        if self.is_vouched() {
+            return Ok(true);
+        }
+        let mut seen = self.seen.lock().await;
+        if let Some((at, answer)) = seen.as_ref().filter(|(at, _)| at.elapsed() < SAME_TIME) {
+            log::debug!("the API server was asked {} ms ago", at.elapsed().as_millis());
+            return answer.clone();
+        }
+        let answer = self.ask().await;
+        *seen = Some((Instant::now(), answer.clone()));
+        answer
+    }
+
+    /// By a connection of its own: one from before the change may live on where no new one can be made.
+    async fn ask(&self) -> Result<bool, String> {
+        let client =
+            linesman_daemon::cluster::connect(self.kubeconfig.as_deref()).await.map_err(|e| e.to_string())?;
+        let nodes: Api<Node> = Api::all(client);
+        let node = nodes.get(&self.node).await.map_err(|e| format!("the API server does not answer: {e}"))?;
+        let conditions = node.status.and_then(|status| status.conditions).unwrap_or_default();
+        Ok(conditions.iter().any(|c| c.type_ == "Ready" && c.status == "True"))
+    }
+}
+
+impl ClusterSight for Eyes {
+    fn api_server(&self) -> Sight<'_> {
+        Box::pin(async { self.look().await.map(drop) })
+    }
+
+    fn node_ready(&self) -> Sight<'_> {
+        Box::pin(async {
+            match self.look().await? {
+                true => Ok(()),
+                false => Err(format!("the cluster counts {} as not ready", self.node)),
+            }
+        })
+    }
+}

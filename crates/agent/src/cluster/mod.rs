@@ -1,0 +1,398 @@
+//! The agent in a cluster: enactments in, outcomes and the state of the node out.
+//!
+//! The operator decides, the agent acts. Only this node's enactments are watched; what was taken is written down before anything is
+//! touched (`orders.json`), so that its outcome reaches the cluster after a crash, a reboot or a cut.
+
+mod door;
+mod enactments;
+mod eyes;
+mod outbox;
+pub mod rival;
+mod states;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use linesman_api::time::Time;
+use linesman_core::compare::Difference;
+use linesman_core::diagnostic::Diagnostic;
+use linesman_core::enact::{self, Bound, Order, Orders};
+use linesman_core::keep::{Ledger, Standing};
+use linesman_core::report::{self, Category, Ending, Glob, Verdict, Versions};
+use linesman_core::verify::verify;
+use linesman_engine::{desired, nm};
+use serde_json::{Value, json};
+
+use crate::act::{self, Attempt, Ready};
+use crate::book::Book;
+use crate::metrics::Metrics;
+use crate::sources::Sources;
+use crate::{clock, say};
+use door::Door;
+pub use door::Error;
+use enactments::Enactments;
+use eyes::Eyes;
+use outbox::{Letter, Outbox, Receipt, To};
+use states::States;
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub node: String,
+    /// None: as a Pod finds it, or KUBECONFIG.
+    pub kubeconfig: Option<PathBuf>,
+    /// Interfaces that the NodeNetworkState leaves out.
+    pub filter: Vec<Glob>,
+    /// kubernetes-nmstate's lock file.
+    pub handler_lock: PathBuf,
+}
+
+#[derive(Debug)]
+pub struct Cluster {
+    door: Door,
+    enactments: Enactments,
+    states: States,
+    outbox: Outbox,
+    book: Book,
+    orders: Orders,
+    metrics: Rc<Metrics>,
+    pub eyes: Arc<Eyes>,
+    /// What was sent and not yet heard of again.
+    sent: BTreeMap<String, Value>,
+    /// Not before then is something taken again, after the API server did not answer.
+    patience: Option<tokio::time::Instant>,
+}
+
+impl Cluster {
+    pub async fn join(config: &Config, book: Book, metrics: Rc<Metrics>) -> Result<Self, Error> {
+        let door = Door::new(config.kubeconfig.as_deref(), &config.node).await?;
+        let versions = Versions {
+            network_manager: match nm::Nm::connect().await {
+                Ok(nm) => nm.version().await.ok(),
+                Err(_) => None,
+            },
+            nmstate: Some(desired::NMSTATE_VERSION.into()),
+        };
+        let mut orders: Orders = book.read();
+        orders.forget_the_old(Time(clock::now()));
+        Ok(Self {
+            enactments: Enactments::watch(&door),
+            states: States::watch(&door, config.filter.clone(), versions),
+            outbox: Outbox::open(door.clone()),
+            door,
+            book,
+            metrics,
+            eyes: Arc::new(Eyes::new(config.kubeconfig.clone(), &config.node)),
+            orders,
+            sent: BTreeMap::new(),
+            patience: None,
+        })
+    }
+
+    /// Until there is news from the cluster. Nothing is lost if the wait is given up.
+    pub async fn changed(&mut self) {
+        let rest = self.patience;
+        let later = async move {
+            match rest {
+                Some(rest) => tokio::time::sleep_until(rest).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.enactments.changed() => {}
+            () = self.states.asked() => {}
+            receipt = self.outbox.receipt() => self.note(receipt),
+            () = later => self.patience = None,
+        }
+        self.metrics.heard(self.enactments.silent.is_some());
+    }
+
+    /// Somebody wants to see the state of the node, changed or not.
+    pub fn is_asked(&self) -> bool {
+        self.states.is_forced()
+    }
+
+    pub fn silent(&self) -> Option<&str> {
+        self.enactments.silent.as_deref()
+    }
+
+    fn note(&mut self, receipt: Receipt) {
+        let (to, void) = match receipt {
+            Receipt::Told(to) => {
+                self.metrics.wrote(to.word());
+                (to, false)
+            }
+            Receipt::Void(to) => (to, true),
+            Receipt::Refused(to, why) => {
+                say::warning(format!("the API server refuses what is told to it: {why}"));
+                (to, true)
+            }
+        };
+        let To::Enactment { policy, attempt } = to else { return };
+        if void {
+            self.sent.remove(&policy);
+        }
+        let order = self.orders.0.get_mut(&policy).filter(|order| order.attempt == attempt);
+        if let Some(order) = order.filter(|order| !order.told) {
+            order.told = true;
+            self.store();
+        }
+    }
+
+    fn store(&self) {
+        if let Err(e) = self.book.write(&self.orders) {
+            say::warning(format!("{e}; an outcome may not reach the cluster after a crash"));
+        }
+    }
+
+    /// The policies that this node keeps. Before the cluster was heard, all that it kept before.
+    pub fn sources(&self, ledger: &Ledger) -> Sources {
+        let known = self.enactments.all();
+        let taken = if self.enactments.synced {
+            enact::taken(known.iter().map(|bound| bound.policy.as_str()), &self.orders, ledger)
+        } else {
+            enact::taken(ledger.0.keys().map(String::as_str), &self.orders, ledger)
+        };
+        Sources { policies: taken.policies, wrong: taken.still, files: BTreeMap::new() }
+    }
+
+    /// Policies that have no enactment here any more. What they made stays: going back is an instruction of its own.
+    pub fn forget(&mut self, ledger: &mut Ledger) -> bool {
+        if !self.enactments.synced {
+            return false;
+        }
+        let gone: Vec<String> =
+            ledger.0.keys().filter(|name| self.enactments.get(name).is_none()).cloned().collect();
+        for name in &gone {
+            say::info(format!("policy {name} has no enactment here any more; what it made stays"));
+            ledger.0.remove(name);
+            self.sent.remove(name);
+        }
+        let buried: Vec<String> =
+            self.orders.0.keys().filter(|name| self.enactments.get(name).is_none()).cloned().collect();
+        buried.iter().for_each(|name| self.orders.bury(name));
+        if !gone.is_empty() {
+            self.store();
+        }
+        !gone.is_empty()
+    }
+
+    /// Takes what was released to this node and is new. True if something was taken.
+    pub async fn take(&mut self, ledger: &mut Ledger) -> bool {
+        if self.patience.is_some() {
+            return false;
+        }
+        let fresh: Vec<String> = self
+            .enactments
+            .all()
+            .iter()
+            .filter(|bound| enact::fresh(bound, &self.orders))
+            .map(|bound| bound.policy.clone())
+            .collect();
+        let mut taken = false;
+        for policy in fresh {
+            match self.begin(&policy, ledger).await {
+                Ok(true) => {
+                    taken = true;
+                    self.eyes.vouch(true);
+                }
+                Ok(false) => {}
+                // The watch tells what it is now.
+                Err(Error::Changed | Error::Gone) => {}
+                Err(error) => {
+                    say::warning(format!("policy {policy} was released, but {error}; tried again soon"));
+                    self.patience = Some(tokio::time::Instant::now() + std::time::Duration::from_secs(2));
+                    break;
+                }
+            }
+        }
+        taken
+    }
+
+    async fn begin(&mut self, policy: &str, ledger: &mut Ledger) -> Result<bool, Error> {
+        let (object, bound) = self.door.read(policy).await?;
+        if !enact::fresh(&bound, &self.orders) {
+            return Ok(false);
+        }
+        self.door.begin(object, &enact::begun(&bound, Time(clock::now()))).await?;
+        self.metrics.wrote("enactment");
+        say::info(format!(
+            "policy {policy}, generation {}: {}",
+            bound.spec.policy.generation,
+            if bound.spec.revert { "going back" } else { "taken" }
+        ));
+        let order = match enact::policy(&bound, &desired::schema) {
+            Ok(policy) => self.order(&bound, policy, ledger),
+            Err(problems) => refused(&bound, &told(&problems)),
+        };
+        let open = !order.ended;
+        self.orders.0.insert(policy.to_string(), order);
+        self.store();
+        Ok(open)
+    }
+
+    fn order(&self, bound: &Bound, policy: linesman_core::policy::Policy, ledger: &mut Ledger) -> Order {
+        if !bound.spec.revert {
+            return Order::of(bound, Some(policy));
+        }
+        // Going back is what the ledger does with a policy that is gone and wants it.
+        match ledger.0.get_mut(&bound.policy) {
+            Some(entry) => {
+                entry.policy.options.on_delete = linesman_core::policy::OnDelete::Revert;
+                if matches!(entry.standing, Standing::RevertFailed { .. }) {
+                    entry.standing = Standing::Kept;
+                }
+                let nothing = entry.back.is_null();
+                let mut order = Order::of(bound, Some(entry.policy.clone()));
+                if nothing {
+                    ledger.0.remove(&bound.policy);
+                    let ending = Ending { reverting: true, ..Ending::new(Verdict::Unchanged) };
+                    order.answer(report::ended(&ending), true);
+                }
+                order
+            }
+            None => refused(
+                bound,
+                "this node does not remember what the policy changed: undo it by a policy of its own",
+            ),
+        }
+    }
+
+    /// What an attempt came to.
+    pub fn enter(&mut self, name: &str, ready: Option<&Ready>, attempt: &Attempt, attempts: u32) {
+        let node = self.door.node.clone();
+        let Some(order) = self.orders.0.get_mut(name).filter(|order| !order.ended) else { return };
+        let ending = Ending { reverting: order.revert, ..ending(attempt) };
+        if ending.may_retry() {
+            order.answer(report::retrying(&ending, &node, attempts.into()), false);
+        } else {
+            if let Some(ready) = ready.filter(|_| attempt.succeeded()) {
+                order.features = desired::features(&ready.state);
+            }
+            order.answer(report::ended(&ending), true);
+        }
+        self.store();
+    }
+
+    /// A policy that others contradict is not tried at all; whoever released it is told.
+    pub fn contradicted(&mut self, name: &str, why: &str) {
+        if let Some(order) = self.orders.0.get_mut(name).filter(|order| !order.ended) {
+            let ending = abandoned(Category::Input, why);
+            order.answer(report::ended(&ending), true);
+            self.store();
+        }
+    }
+
+    pub fn waits_for(&self, name: &str) -> bool {
+        self.orders.0.get(name).is_some_and(|order| !order.ended)
+    }
+
+    /// What an earlier life of this agent began and did not answer.
+    pub fn settle_earlier(&mut self, ledger: &mut Ledger, state: &Value) {
+        let open: Vec<String> =
+            self.orders.0.iter().filter(|(_, order)| !order.ended).map(|(name, _)| name.clone()).collect();
+        for name in open {
+            let Some(order) = self.orders.0.get_mut(&name) else { continue };
+            let waits = |entry: &linesman_core::keep::Entry| {
+                matches!(entry.standing, Standing::Waiting { .. })
+                    && order.policy.as_ref() == Some(&entry.policy)
+            };
+            if ledger.get(&name).is_some_and(waits) {
+                continue;
+            }
+            // Committed, but the ledger did not hear of it.
+            let policy = order.policy.clone().filter(|policy| !order.revert && policy.capture.is_none());
+            if let Some(policy) = policy.filter(|p| ledger.get(&name).is_none_or(|e| e.policy != *p)) {
+                let canonical = desired::canonical(&policy.state).unwrap_or(Value::Null);
+                if !canonical.is_null() && !state.is_null() && verify(&canonical, state, state).is_empty() {
+                    let ready = Ready { policy: policy.clone(), state: canonical, back: Value::Null };
+                    let attempt = Attempt::Ended(Box::new(linesman_engine::outcome::Outcome::committed()));
+                    act::enter(ledger, &policy, Some(&ready), &attempt);
+                }
+            }
+            let ending = order.after_a_crash(ledger.get(&name));
+            say::info(format!("policy {name}: an earlier agent did not say how it ended"));
+            order.answer(report::ended(&ending), true);
+        }
+        self.store();
+    }
+
+    /// Everything that the cluster does not know of the enactments.
+    pub fn tell(&mut self, ledger: &Ledger, drift: &BTreeMap<String, Vec<Difference>>) {
+        let now = Time(clock::now());
+        for bound in self.enactments.all() {
+            let name = &bound.policy;
+            let none = Vec::new();
+            let differences = drift.get(name).unwrap_or(&none);
+            let order = self.orders.0.get(name);
+            let owed = order
+                .and_then(|order| enact::owed(order, &bound, ledger.get(name), differences, now))
+                .or_else(|| enact::old_news(&bound, &self.orders, now));
+            let Some(status) = owed else { continue };
+            let attempt = status.attempt.unwrap_or_default();
+            let mut words = json!(status);
+            let same = self.sent.get(name).is_some_and(|sent| *sent == timeless(&words));
+            if same {
+                continue;
+            }
+            self.sent.insert(name.clone(), timeless(&words));
+            let to = To::Enactment { policy: name.clone(), attempt };
+            self.outbox.send(Letter { to, uid: bound.uid.clone(), status: words.take() });
+        }
+    }
+
+    /// The state of the node, if it is news.
+    pub async fn show(&mut self, state: &Value) {
+        if state.is_null() {
+            return;
+        }
+        let news = self.states.news(state, Time(clock::now())).await;
+        if let Some(current) = self.states.current() {
+            self.metrics.inventory(&self.door.node, current);
+        }
+        if let Some(status) = news {
+            self.outbox.send(Letter { to: To::NodeState, uid: String::new(), status });
+        }
+    }
+}
+
+/// Times make no news.
+fn timeless(status: &Value) -> Value {
+    let mut status = status.clone();
+    for condition in status.get_mut("conditions").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(fields) = condition.as_object_mut() {
+            fields.retain(|key, _| !key.ends_with("Time"));
+        }
+    }
+    status
+}
+
+fn ending(attempt: &Attempt) -> Ending {
+    match attempt {
+        Attempt::Ended(outcome) => serde_json::to_value(outcome)
+            .and_then(serde_json::from_value)
+            .unwrap_or_else(|_| Ending::new(Verdict::Incomplete)),
+        Attempt::Unfit(why) => abandoned(Category::Input, why),
+        Attempt::Hindered(why) => abandoned(Category::Environment, why),
+    }
+}
+
+fn abandoned(category: Category, why: &str) -> Ending {
+    Ending { category: Some(category), reason: Some(why.into()), ..Ending::new(Verdict::Abandoned) }
+}
+
+fn refused(bound: &Bound, why: &str) -> Order {
+    let mut order = Order::of(bound, None);
+    let ending = Ending { reverting: bound.spec.revert, ..abandoned(Category::Input, why) };
+    order.answer(report::ended(&ending), true);
+    order
+}
+
+fn told(problems: &[Diagnostic]) -> String {
+    let one = |p: &Diagnostic| match &p.path {
+        Some(path) if !path.is_root() => format!("{path}: {} [{}]", p.message, p.code),
+        _ => format!("{} [{}]", p.message, p.code),
+    };
+    problems.iter().map(one).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,138 @@
+//! The NodeNetworkState of this node: written when something changed, and when somebody asks for it.
+
+use std::pin::Pin;
+
+use futures_util::{Stream, StreamExt};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::Api;
+use kube::api::{DynamicObject, ObjectMeta, PartialObjectMeta, PostParams};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::{self, Config, Event, watcher};
+use linesman_api::kinds::NODE_STATE;
+use linesman_api::labels::FORCE_REFRESH;
+use linesman_api::node_state::NodeStateStatus;
+use linesman_api::time::Time;
+use linesman_core::report::{BUDGET, Glob, Versions, report, update};
+use serde_json::Value;
+
+use super::door::{Door, Error, state_resource, within};
+
+type Meta = PartialObjectMeta<DynamicObject>;
+type Events = Pin<Box<dyn Stream<Item = Result<Event<Meta>, watcher::Error>> + Send>>;
+
+pub struct States {
+    door: Door,
+    events: Events,
+    /// What the label said last; none: it was not looked at yet.
+    asked: Option<Option<String>>,
+    filter: Vec<Glob>,
+    versions: Versions,
+    /// What the cluster knows.
+    known: Option<NodeStateStatus>,
+    compared: bool,
+    forced: bool,
+}
+
+impl std::fmt::Debug for States {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("States").field("asked", &self.asked).field("forced", &self.forced).finish()
+    }
+}
+
+impl States {
+    pub fn watch(door: &Door, filter: Vec<Glob>, versions: Versions) -> Self {
+        let api: Api<Meta> = Api::all_with(door.client(), &state_resource());
+        let own = Config::default().fields(&format!("metadata.name={}", door.node));
+        Self {
+            door: door.clone(),
+            events: watcher(api, own).default_backoff().boxed(),
+            asked: None,
+            filter,
+            versions,
+            known: None,
+            compared: false,
+            forced: false,
+        }
+    }
+
+    /// Until somebody asks for a report, or the object is gone. Nothing is lost if the wait is given up.
+    pub async fn asked(&mut self) {
+        loop {
+            let Some(event) = self.events.next().await else { return std::future::pending().await };
+            match event {
+                Ok(Event::Delete(_)) => {
+                    (self.known, self.forced) = (None, true);
+                    return;
+                }
+                Ok(Event::Apply(object) | Event::InitApply(object)) => {
+                    let label = object.metadata.labels.and_then(|mut labels| labels.remove(FORCE_REFRESH));
+                    let before = self.asked.replace(label.clone());
+                    if before.is_some_and(|before| before != label) && label.is_some() {
+                        self.forced = true;
+                        return;
+                    }
+                }
+                Ok(Event::InitDone) => {
+                    // Whoever sets the label for the first time asks, too.
+                    self.asked.get_or_insert(None);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub fn is_forced(&self) -> bool {
+        self.forced
+    }
+
+    /// What is to be written about what was seen; none if that is known.
+    pub async fn news(&mut self, seen: &Value, now: Time) -> Option<Value> {
+        if !std::mem::replace(&mut self.compared, true) && self.known.is_none() {
+            self.known = self.written().await;
+        }
+        let report = report(seen, &self.filter, BUDGET);
+        let known = self.known.as_ref().filter(|_| !self.forced);
+        let status = update(known, report, &self.versions, now)?;
+        self.forced = false;
+        let value = serde_json::to_value(&status).ok()?;
+        self.known = Some(status);
+        Some(value)
+    }
+
+    /// What the cluster knows, or is about to.
+    pub fn current(&self) -> Option<&Value> {
+        self.known.as_ref()?.current_state.as_ref()
+    }
+
+    /// What an earlier life of this agent wrote: a settled node writes nothing after a restart.
+    async fn written(&self) -> Option<NodeStateStatus> {
+        let object = within(self.door.states().get_opt(&self.door.node)).await.ok()??;
+        serde_json::from_value(object.data.get("status")?.clone()).ok()
+    }
+}
+
+impl Door {
+    /// The object is made when it is missing; it goes with its node.
+    pub async fn tell_state(&self, status: &Value) -> Result<(), Error> {
+        match Self::put_status(&self.states(), &self.node, None, status).await {
+            Err(Error::Gone) => {
+                let owner = OwnerReference {
+                    api_version: "v1".into(),
+                    kind: "Node".into(),
+                    name: self.node.clone(),
+                    uid: self.node_uid().await?,
+                    ..OwnerReference::default()
+                };
+                let mut object = DynamicObject::new(&self.node, &state_resource());
+                object.metadata = ObjectMeta { owner_references: Some(vec![owner]), ..object.metadata };
+                object.types = Some(kube::api::TypeMeta {
+                    api_version: NODE_STATE.api_version(),
+                    kind: NODE_STATE.kind.into(),
+                });
+                within(self.states().create(&PostParams::default(), &object)).await?;
+                Self::put_status(&self.states(), &self.node, None, status).await
+            }
+            told => told,
+        }
+    }
+}

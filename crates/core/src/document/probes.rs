@@ -1,0 +1,77 @@
+//! The probes of a policy: each a text, or a mapping of that text and its time-out.
+
+use super::options::wrong;
+use super::shape::Fault;
+use super::tree::{Entry, Node, Range};
+use crate::codes;
+use crate::diagnostic::Diagnostic;
+use crate::probe::{FORMS, Probe};
+
+const TIMEOUT: &str = "'timeout'";
+const KEYS: [&str; 2] = ["probe", "timeout"];
+
+pub(super) fn items(list: &Entry) -> Result<&[Node], Fault> {
+    list.value.items().ok_or_else(|| wrong(list, "a list of probes such as gateway, dns or tcp:HOST:PORT"))
+}
+
+/// In the spelling of the command line.
+pub(super) fn read(item: &Node) -> Result<String, Fault> {
+    let (text, range) = match item.entries() {
+        Some(entries) => (with_timeout(item, entries)?, item.get("probe").map_or(item.range, |p| p.range)),
+        None => (scalar(item, "a probe")?, item.range),
+    };
+    match text.parse::<Probe>() {
+        Ok(_) => Ok(text),
+        Err(error) => Err(fault(error.brief()).hinting(format!("there are {FORMS}")).at(range)),
+    }
+}
+
+fn with_timeout(item: &Node, entries: &[Entry]) -> Result<String, Fault> {
+    if let Some(entry) = entries.iter().find(|entry| !KEYS.contains(&entry.key.as_str())) {
+        let message = format!("unknown key '{}' of a probe", entry.key);
+        return Err(fault(message)
+            .hinting("there are probe and timeout, such as {probe: 'tcp:10.0.0.1:22', timeout: 5s}")
+            .at(entry.range));
+    }
+    let Some(probe) = item.entry("probe") else {
+        let hint = "write it as {probe: gateway, timeout: 5s}";
+        return Err(fault("this probe does not say what is probed").hinting(hint).at(item.range));
+    };
+    let text = scalar(&probe.value, "'probe'")?;
+    let Some(timeout) = item.entry("timeout") else { return Ok(text) };
+    if text.contains(",timeout=") {
+        return Err(fault("the time-out of this probe is given twice")
+            .hinting("keep one of them")
+            .at(timeout.range));
+    }
+    Ok(format!("{text},timeout={}", scalar(&timeout.value, TIMEOUT)?))
+}
+
+fn scalar(node: &Node, called: &str) -> Result<String, Fault> {
+    if let Some(text) = node.as_str() {
+        return Ok(text.to_owned());
+    }
+    let value = node.to_value();
+    // A bare number is a number of seconds, as it is for `patience`.
+    if called == TIMEOUT && value.is_u64() {
+        return Ok(value.to_string());
+    }
+    let message = format!("{called} should be a text, but is {}", node.kind());
+    Err(fault(message).hinting(format!("there are {FORMS}")).at(node.range))
+}
+
+fn fault(message: impl Into<String>) -> Complaint {
+    Complaint(Diagnostic::new(codes::WRONG_OPTION, message))
+}
+
+struct Complaint(Diagnostic);
+
+impl Complaint {
+    fn hinting(self, hint: impl Into<String>) -> Self {
+        Self(self.0.hint(hint))
+    }
+
+    fn at(self, range: Range) -> Fault {
+        Fault::new(self.0, range)
+    }
+}

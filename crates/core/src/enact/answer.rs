@@ -1,0 +1,195 @@
+//! What an enactment's status should say, and whether that is news.
+
+use linesman_api::condition::{Condition, dated, find};
+use linesman_api::conditions::enactment::DRIFTED;
+use linesman_api::enactment::{EnactmentStatus, Stage};
+use linesman_api::time::Time;
+
+use super::{Bound, Order, Orders};
+use crate::compare::Difference;
+use crate::keep::Entry;
+use crate::policy::Drift;
+use crate::report::{self, Category, Ending, Verdict};
+use crate::secrets::mask_value;
+
+/// Said before anything is touched.
+pub fn begun(bound: &Bound, now: Time) -> EnactmentStatus {
+    EnactmentStatus {
+        policy_generation: Some(bound.spec.policy.generation),
+        attempt: Some(bound.spec.attempt),
+        observed_generation: Some(bound.generation),
+        conditions: dated(&bound.status.conditions, report::applying(), now),
+        ..EnactmentStatus::default()
+    }
+}
+
+/// The answer to an order, if there is one and the cluster does not know it.
+pub fn owed(
+    order: &Order,
+    bound: &Bound,
+    entry: Option<&Entry>,
+    drift: &[Difference],
+    now: Time,
+) -> Option<EnactmentStatus> {
+    // An instruction that was made anew, or is being made, waits for no answer to the one before.
+    let asked = bound.uid == order.enactment
+        && bound.spec.release_expires == Some(order.release)
+        && matches!(bound.spec.stage, Stage::Released | Stage::Expired);
+    if !asked || order.answer.is_empty() {
+        return None;
+    }
+    let drifted = order.ended.then(|| drifted(order, entry, drift)).flatten();
+    // A cluster that was restored from a backup has forgotten what it was told.
+    let forgotten = bound.status.attempt != Some(order.attempt);
+    let drift_is_news = !says(&bound.status.conditions, drifted.as_ref());
+    if order.told && !forgotten && !drift_is_news {
+        return None;
+    }
+    let conditions = order.answer.iter().cloned().chain(drifted).collect();
+    Some(EnactmentStatus {
+        desired_state: kept(order, entry).map(|entry| {
+            let mut state = entry.state.clone();
+            mask_value(&mut state);
+            state
+        }),
+        policy_generation: Some(order.generation),
+        attempt: Some(order.attempt),
+        observed_generation: Some(bound.generation),
+        conditions: dated(&bound.status.conditions, conditions, now),
+        features: order.features.clone(),
+        ..EnactmentStatus::default()
+    })
+}
+
+/// An instruction from before what this node took last: a cluster that was restored from a backup. Nothing is done
+/// for it, and whoever waits is told.
+pub fn old_news(bound: &Bound, orders: &Orders, now: Time) -> Option<EnactmentStatus> {
+    let order = orders.0.get(&bound.policy)?;
+    let unanswered = bound.status.attempt != Some(bound.spec.attempt)
+        || linesman_api::condition::is_true(&bound.status.conditions, "Progressing");
+    let old = bound.spec.release_expires < Some(order.release);
+    if bound.spec.stage != Stage::Released || !old || !unanswered {
+        return None;
+    }
+    let reason = "this instruction is older than what the node took last, as after a restored backup; \
+                  edit the policy to roll it out again";
+    let ending = Ending {
+        category: Some(Category::Transient),
+        reason: Some(reason.into()),
+        ..Ending::new(Verdict::Abandoned)
+    };
+    let conditions = dated(&bound.status.conditions, report::ended(&ending), now);
+    Some(EnactmentStatus { conditions, ..begun(bound, now) })
+}
+
+fn kept<'a>(order: &Order, entry: Option<&'a Entry>) -> Option<&'a Entry> {
+    entry.filter(|entry| entry.is_kept() && order.policy.as_ref() == Some(&entry.policy))
+}
+
+fn drifted(order: &Order, entry: Option<&Entry>, drift: &[Difference]) -> Option<Condition> {
+    let entry = kept(order, entry)?;
+    (entry.policy.options.drift != Drift::Ignore).then(|| report::drift(drift))
+}
+
+fn says(known: &[Condition], drifted: Option<&Condition>) -> bool {
+    let known = find(known, DRIFTED).map(|c| (c.status, &c.reason, &c.message));
+    known == drifted.map(|c| (c.status, &c.reason, &c.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keep::{Fight, Standing};
+    use crate::path::Path;
+    use crate::policy::{Options, Policy};
+    use linesman_api::enactment::EnactmentSpec;
+    use serde_json::{Value, json};
+
+    fn bound(stage: Stage, until: u64, attempt: i64) -> Bound {
+        let spec =
+            EnactmentSpec { stage, attempt, release_expires: Some(Time(until)), ..EnactmentSpec::default() };
+        let status = EnactmentStatus::default();
+        Bound { policy: "a".into(), uid: "u".into(), generation: 1, spec, status }
+    }
+
+    fn policy() -> Policy {
+        let state = json!({ "interfaces": [{ "name": "br1", "psk": "hidden" }] });
+        Policy { name: "a".into(), state, capture: None, options: Options::default() }
+    }
+
+    fn answered() -> Order {
+        let mut order = Order::of(&bound(Stage::Released, 10, 1), Some(policy()));
+        order.answer(report::ended(&Ending::new(Verdict::Committed)), true);
+        order
+    }
+
+    fn entry() -> Entry {
+        let state = policy().state;
+        Entry {
+            policy: policy(),
+            standing: Standing::Kept,
+            since: 0,
+            state,
+            back: Value::Null,
+            corrections: Fight::default(),
+        }
+    }
+
+    fn owes(order: &Order, bound: &Bound, drift: &[Difference]) -> Option<EnactmentStatus> {
+        owed(order, bound, Some(&entry()), drift, Time(100))
+    }
+
+    #[test]
+    fn an_answer_is_told_once_and_again_to_a_cluster_that_forgot() {
+        let mut order = answered();
+        let mut bound = bound(Stage::Released, 10, 1);
+        let status = owes(&order, &bound, &[]).expect("an answer");
+        assert_eq!(status.desired_state.as_ref().unwrap()["interfaces"][0]["psk"], "<masked>");
+        bound.status = status;
+        order.told = true;
+        assert_eq!(owes(&order, &bound, &[]), None);
+        bound.status = EnactmentStatus::default();
+        assert!(owes(&order, &bound, &[]).is_some(), "restored from a backup");
+    }
+
+    #[test]
+    fn nobody_is_answered_who_asks_for_something_else_by_now() {
+        let order = answered();
+        for stage in [Stage::Bound, Stage::Claimed] {
+            assert_eq!(owes(&order, &bound(stage, 10, 2), &[]), None, "{stage:?}");
+        }
+        assert_eq!(owes(&order, &bound(Stage::Released, 11, 2), &[]), None, "a later release");
+        let other = Bound { uid: "v".into(), ..bound(Stage::Released, 10, 1) };
+        assert_eq!(owes(&order, &other, &[]), None, "another of the same name");
+        assert!(owes(&order, &bound(Stage::Expired, 10, 1), &[]).is_some(), "late is better than never");
+    }
+
+    #[test]
+    fn drift_is_news_when_it_comes_and_when_it_goes() {
+        let mut order = answered();
+        let mut bound = bound(Stage::Released, 10, 1);
+        bound.status = owes(&order, &bound, &[]).unwrap();
+        order.told = true;
+        let drift = [Difference { path: Path::root(), want: 1.into(), got: 2.into() }];
+        let drifted = owes(&order, &bound, &drift).expect("drift is news");
+        assert!(linesman_api::condition::is_true(&drifted.conditions, DRIFTED));
+        assert!(
+            linesman_api::condition::is_true(&drifted.conditions, "Available"),
+            "it was applied all the same"
+        );
+        bound.status = drifted;
+        assert_eq!(owes(&order, &bound, &drift), None);
+        assert!(owes(&order, &bound, &[]).is_some());
+    }
+
+    #[test]
+    fn old_instructions_are_refused_aloud() {
+        let orders = Orders([("a".to_string(), answered())].into());
+        let old = bound(Stage::Released, 9, 1);
+        let status = old_news(&old, &orders, Time(1)).expect("somebody waits");
+        assert!(linesman_api::condition::is_true(&status.conditions, "Failing"));
+        let told = Bound { status, ..old };
+        assert_eq!(old_news(&told, &orders, Time(1)), None);
+        assert_eq!(old_news(&bound(Stage::Released, 11, 2), &orders, Time(1)), None);
+    }
+}

@@ -1,0 +1,97 @@
+//! Instructions that this node took. On disk before anything is touched, so that an answer outlives a crash or a cut.
+
+use std::collections::BTreeMap;
+
+use linesman_api::condition::Condition;
+use linesman_api::time::Time;
+use serde::{Deserialize, Serialize};
+
+use super::Bound;
+use crate::keep::{Entry, Standing};
+use crate::policy::Policy;
+use crate::report::{Category, Ending, Verdict};
+
+/// So long a release is remembered whose policy is gone.
+const MEMORY: u64 = 90 * 24 * 3600;
+
+/// By name of the policy.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Orders(pub BTreeMap<String, Order>);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// Of the enactment: one that was made anew under the same name waits for no answer of ours.
+    pub enactment: String,
+    pub generation: i64,
+    pub attempt: i64,
+    /// `releaseExpires` of the instruction: no other one is taken that does not end later.
+    pub release: Time,
+    /// What was asked for; none: it could not be read.
+    pub policy: Option<Policy>,
+    pub revert: bool,
+    /// What is to be told, and whether it was.
+    #[serde(default)]
+    pub answer: Vec<Condition>,
+    /// What nmstate calls the features that the state uses.
+    #[serde(default)]
+    pub features: Vec<String>,
+    #[serde(default)]
+    pub ended: bool,
+    #[serde(default)]
+    pub told: bool,
+}
+
+impl Orders {
+    /// The policy is gone from this node. Only when it was last released stays known: a backup may bring the instruction
+    /// back, and it is to be no news then.
+    pub fn bury(&mut self, name: &str) {
+        if let Some(order) = self.0.get_mut(name) {
+            (order.policy, order.answer) = (None, Vec::new());
+            (order.ended, order.told) = (true, true);
+        }
+    }
+
+    pub fn forget_the_old(&mut self, now: Time) {
+        self.0.retain(|_, order| order.policy.is_some() || now.since(order.release) < MEMORY);
+    }
+}
+
+impl Order {
+    pub fn of(bound: &Bound, policy: Option<Policy>) -> Self {
+        Self {
+            enactment: bound.uid.clone(),
+            generation: bound.spec.policy.generation,
+            attempt: bound.spec.attempt,
+            release: bound.spec.release_expires.unwrap_or_default(),
+            policy,
+            revert: bound.spec.revert,
+            answer: Vec::new(),
+            features: Vec::new(),
+            ended: false,
+            told: false,
+        }
+    }
+
+    pub fn answer(&mut self, conditions: Vec<Condition>, ended: bool) {
+        (self.answer, self.ended, self.told) = (conditions, ended, false);
+    }
+
+    /// How it ended, if the agent died before it could say so. The ledger is written first; what it does not know
+    /// was taken back by the transaction's own journal.
+    pub fn after_a_crash(&self, entry: Option<&Entry>) -> Ending {
+        let known = entry.filter(|entry| self.policy.as_ref() == Some(&entry.policy));
+        let (verdict, category, reason) = match known.map(|entry| &entry.standing) {
+            Some(Standing::Kept) if !self.revert => (Verdict::Committed, None, None),
+            None if self.revert && entry.is_none() => (Verdict::Committed, None, None),
+            Some(Standing::RolledBack { reason }) => {
+                (Verdict::RolledBack, Some(Category::RolledBack), Some(reason.clone()))
+            }
+            _ => {
+                let reason = "the agent was interrupted in mid-change";
+                (Verdict::RolledBack, Some(Category::RolledBack), Some(reason.to_string()))
+            }
+        };
+        Ending { category, reason, reverting: self.revert, ..Ending::new(verdict) }
+    }
+}

@@ -1,0 +1,167 @@
+//! What of the enactments concerns this node now.
+
+use std::collections::BTreeMap;
+
+use linesman_api::enactment::{EnactmentSpec, EnactmentStatus, Stage};
+use serde_json::json;
+
+use super::{Order, Orders};
+use crate::check::{Schema, check};
+use crate::diagnostic::Diagnostic;
+use crate::document::Document;
+use crate::keep::{Ledger, Standing};
+use crate::policy::Policy;
+
+/// An enactment of this node, as it was seen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// The name of its policy.
+    pub policy: String,
+    pub uid: String,
+    /// `metadata.generation`.
+    pub generation: i64,
+    pub spec: EnactmentSpec,
+    pub status: EnactmentStatus,
+}
+
+/// Why an instruction cannot be carried out on any host; each with its place.
+pub type Refused = Vec<Diagnostic>;
+
+/// Whether the instruction is one that this node may take and has not taken.
+pub fn fresh(bound: &Bound, orders: &Orders) -> bool {
+    let known = orders.0.get(&bound.policy).map(|order| order.release);
+    bound.spec.stage == Stage::Released && bound.spec.release_expires > known
+}
+
+/// The instruction as a policy, checked like any document.
+pub fn policy(bound: &Bound, schema: Schema<'_>) -> Result<Policy, Refused> {
+    let spec = &bound.spec;
+    let mut told = json!({ "desiredState": spec.desired_state.clone().unwrap_or_else(|| json!({})) });
+    if !spec.capture.is_empty() {
+        told["capture"] = json!(spec.capture);
+    }
+    let document = Document::parse(&bound.policy, &told.to_string())?;
+    let problems = check(&document, schema);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let policy = document.to_policy(&bound.policy);
+    Ok(Policy { name: bound.policy.clone(), options: spec.options.clone(), ..policy })
+}
+
+/// What this node keeps.
+#[derive(Debug, Default, PartialEq)]
+pub struct Taken {
+    pub policies: Vec<Policy>,
+    /// Those that are left as they are, and why: nothing is tried again without a new release.
+    pub still: BTreeMap<String, String>,
+}
+
+/// What this node took last of each policy, as long as the policy has an enactment here.
+pub fn taken<'a>(names: impl IntoIterator<Item = &'a str>, orders: &Orders, ledger: &Ledger) -> Taken {
+    let mut taken = Taken::default();
+    for name in names {
+        match (orders.0.get(name), ledger.get(name)) {
+            (Some(Order { ended: false, revert: true, .. }), _) => {}
+            (Some(Order { ended: false, policy: Some(policy), .. }), _) => {
+                taken.policies.push(policy.clone())
+            }
+            (_, Some(entry)) => match &entry.standing {
+                Standing::Kept | Standing::RolledBack { .. } => taken.policies.push(entry.policy.clone()),
+                Standing::Waiting { reason, .. } | Standing::RevertFailed { reason } => {
+                    taken.still.insert(name.into(), reason.clone());
+                }
+            },
+            (_, None) => {}
+        }
+    }
+    taken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Options;
+    use linesman_api::time::Time;
+    use serde_json::Value;
+
+    fn bound(stage: Stage, until: u64) -> Bound {
+        let spec = EnactmentSpec {
+            stage,
+            release_expires: Some(Time(until)),
+            desired_state: Some(
+                json!({ "interfaces": [{ "name": "br1", "type": "linux-bridge", "state": "up" }] }),
+            ),
+            ..EnactmentSpec::default()
+        };
+        Bound {
+            policy: "a".into(),
+            uid: "u1".into(),
+            generation: 1,
+            spec,
+            status: EnactmentStatus::default(),
+        }
+    }
+
+    fn took(until: u64, ended: bool) -> Orders {
+        let one = bound(Stage::Released, until);
+        let order = Order { ended, ..Order::of(&one, policy(&one, &|_| Ok(())).ok()) };
+        Orders([("a".to_string(), order)].into())
+    }
+
+    #[test]
+    fn only_a_later_release_is_taken() {
+        assert!(fresh(&bound(Stage::Released, 10), &Orders::default()));
+        assert!(fresh(&bound(Stage::Released, 11), &took(10, true)));
+        for until in [9, 10] {
+            assert!(!fresh(&bound(Stage::Released, until), &took(10, true)), "old news until {until}");
+        }
+        for stage in [Stage::Bound, Stage::Claimed, Stage::Expired] {
+            assert!(!fresh(&bound(stage, 11), &took(10, true)), "{stage:?}");
+        }
+        let never = Bound {
+            spec: EnactmentSpec { stage: Stage::Released, ..EnactmentSpec::default() },
+            ..bound(Stage::Bound, 0)
+        };
+        assert!(!fresh(&never, &Orders::default()), "a release without an end is none");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        let mut wrong = bound(Stage::Released, 10);
+        wrong.spec.desired_state = Some(json!({ "interfaces": [{ "nam": "br1" }] }));
+        let problems = policy(&wrong, &|_| Ok(())).unwrap_err();
+        assert!(problems[0].path.is_some(), "{problems:?}");
+    }
+
+    #[test]
+    fn an_empty_policy_is_a_policy() {
+        let mut empty = bound(Stage::Released, 10);
+        empty.spec.desired_state = None;
+        assert_eq!(policy(&empty, &|_| Ok(())).unwrap().state, json!({}));
+    }
+
+    #[test]
+    fn what_ended_badly_waits_for_a_new_release() {
+        let one = bound(Stage::Released, 10);
+        let policy = policy(&one, &|_| Ok(())).unwrap();
+        let entry = |standing| crate::keep::Entry {
+            policy: Policy { options: Options::default(), ..policy.clone() },
+            standing,
+            since: 0,
+            state: Value::Null,
+            back: Value::Null,
+            corrections: crate::keep::Fight::default(),
+        };
+        let ledger = |standing| Ledger([("a".to_string(), entry(standing))].into());
+        let waiting = || ledger(Standing::Waiting { reason: String::new(), attempts: 1, until: 0 });
+        let look = |orders: &Orders, ledger: &Ledger| {
+            let taken = taken(["a"], orders, ledger);
+            (taken.policies, taken.still.into_keys().collect::<Vec<_>>())
+        };
+        assert_eq!(look(&took(10, false), &waiting()), (vec![policy.clone()], vec![]));
+        assert_eq!(look(&took(10, true), &waiting()), (vec![], vec!["a".to_string()]));
+        assert_eq!(look(&took(10, true), &ledger(Standing::Kept)), (vec![policy.clone()], vec![]));
+        assert_eq!(taken([], &took(10, true), &ledger(Standing::Kept)), Taken::default());
+    }
+}

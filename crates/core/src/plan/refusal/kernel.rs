@@ -1,0 +1,30 @@
+//! What the kernel cannot make.
+
+use std::collections::BTreeSet;
+
+use super::{codes, observed};
+use crate::compare::{Declared, View};
+use crate::diagnostic::Diagnostic;
+use crate::facts::Facts;
+use crate::state::{is_up, kind, name};
+
+/// Types of which an interface would be made.
+pub(in crate::plan) fn made(view: &View<'_>) -> BTreeSet<String> {
+    new(view).map(|declared| kind(&declared.want).to_owned()).collect()
+}
+
+pub(super) fn lacking(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
+    new(view).filter(|declared| facts.lacking.contains(kind(&declared.want))).map(refusal).collect()
+}
+
+fn new<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Declared> {
+    view.declared.iter().filter(|declared| is_up(&declared.want) && observed(view, &declared.want).is_none())
+}
+
+fn refusal(Declared { path, want }: &Declared) -> Diagnostic {
+    let (name, kind) = (name(want), kind(want));
+    let message = format!("{name} cannot be made: the kernel of this host knows no interface of type {kind}");
+    Diagnostic::new(codes::KERNEL_LACKS_TYPE, message).at(path.key("type")).hint(
+        "install the kernel's further modules (kernel-modules-extra, linux-modules-extra), or boot another kernel",
+    )
+}

@@ -1,0 +1,44 @@
+//! The way to the API server.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kube::Client;
+use kube::config::{Config, KubeConfigOptions, Kubeconfig};
+
+/// An API server that does not take a connection by then does not take one at all.
+const CONNECT: Duration = Duration::from_secs(5);
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("cannot use the kubeconfig {path}: {why}")]
+    Kubeconfig { path: String, why: String },
+    #[error(
+        "there is no way to a cluster: name a kubeconfig with --kubeconfig or KUBECONFIG, or run in a Pod ({why})"
+    )]
+    NoCluster { why: String },
+    #[error("cannot speak with the API server at {address}: {why}")]
+    Client { address: String, why: String },
+}
+
+/// By `kubeconfig`, else KUBECONFIG, else the Pod's own account.
+pub async fn connect(kubeconfig: Option<&Path>) -> Result<Client, Error> {
+    let mut config = match kubeconfig.map(PathBuf::from).or_else(named) {
+        Some(path) => read(&path).await?,
+        None => Config::incluster().map_err(|e| Error::NoCluster { why: e.to_string() })?,
+    };
+    config.connect_timeout = Some(CONNECT);
+    let address = config.cluster_url.to_string();
+    Client::try_from(config).map_err(|e| Error::Client { address, why: e.to_string() })
+}
+
+fn named() -> Option<PathBuf> {
+    std::env::var_os("KUBECONFIG").filter(|name| !name.is_empty()).map(PathBuf::from)
+}
+
+async fn read(path: &Path) -> Result<Config, Error> {
+    let failed = |why: String| Error::Kubeconfig { path: path.display().to_string(), why };
+    let kubeconfig = Kubeconfig::read_from(path).map_err(|e| failed(e.to_string()))?;
+    let options = KubeConfigOptions::default();
+    Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|e| failed(e.to_string()))
+}

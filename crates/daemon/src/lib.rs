@@ -1,0 +1,4 @@
+//! What agent and operator share as daemons: the way to the API server, metrics and health over HTTP.
+
+pub mod cluster;
+pub mod web;

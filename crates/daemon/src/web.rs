@@ -1,0 +1,73 @@
+//! Metrics and health over HTTP.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::CONTENT_TYPE;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+
+/// Nobody needs longer to ask for metrics.
+const LIMIT: Duration = Duration::from_secs(10);
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// What is told.
+pub trait Pages {
+    fn metrics(&self) -> String;
+    /// Whether it does its work, and its story in a line.
+    fn ready(&self) -> (bool, String);
+}
+
+/// Serves until the runtime ends; tells at which address.
+pub async fn serve(address: SocketAddr, pages: Rc<dyn Pages>) -> std::io::Result<SocketAddr> {
+    let listener = TcpListener::bind(address).await?;
+    let bound = listener.local_addr()?;
+    tokio::task::spawn_local(async move {
+        loop {
+            let Ok((stream, _)) = listener.accept().await else {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+                continue;
+            };
+            let pages = pages.clone();
+            tokio::task::spawn_local(async move {
+                let service = service_fn(move |request: Request<Incoming>| {
+                    let response = answer(request.method(), request.uri().path(), &*pages);
+                    async move { Ok::<_, Infallible>(response) }
+                });
+                let connection = hyper::server::conn::http1::Builder::new()
+                    .serve_connection(TokioIo::new(stream), service);
+                tokio::time::timeout(LIMIT, connection).await.ok();
+            });
+        }
+    });
+    Ok(bound)
+}
+
+fn answer(method: &Method, path: &str, pages: &dyn Pages) -> Response<Full<Bytes>> {
+    let (code, kind, text) = match (method, path) {
+        (&Method::GET | &Method::HEAD, "/metrics") => (StatusCode::OK, OPEN_METRICS, pages.metrics()),
+        // It answers, so it lives; whether all is well is a matter of the metrics.
+        (&Method::GET | &Method::HEAD, "/healthz") => (StatusCode::OK, "text/plain", "ok\n".into()),
+        (&Method::GET | &Method::HEAD, "/readyz") => {
+            let (ready, story) = pages.ready();
+            let code = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+            (code, "text/plain", format!("{story}\n"))
+        }
+        (&Method::GET | &Method::HEAD, _) => {
+            (StatusCode::NOT_FOUND, "text/plain", "there are /metrics, /healthz and /readyz\n".into())
+        }
+        _ => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET\n".into()),
+    };
+    let mut response = Response::new(Full::new(Bytes::from(text)));
+    *response.status_mut() = code;
+    if let Ok(kind) = kind.parse() {
+        response.headers_mut().insert(CONTENT_TYPE, kind);
+    }
+    response
+}
