@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
+use crate::cluster::Cluster;
 use crate::error::{Error, Result};
-use crate::exec::Exec;
+use crate::exec::{Exec, Running};
+use crate::forwarder::Forwarder;
 use crate::lab::Lab;
-use crate::layer::create;
+use crate::layer::{create, put};
 use crate::node::Node;
 use crate::run::{self, Description};
 use crate::{lock, places};
@@ -28,11 +30,23 @@ pub struct Wish {
     pub nodes: u8,
     pub systemd: bool,
     pub binary: Option<PathBuf>,
+    /// The folder of Linesman's manifests: with a Kubernetes cluster that the nodes are in.
+    pub cluster: Option<PathBuf>,
 }
 
 /// Where the keeper's complaints go.
 pub fn log() -> PathBuf {
     places::cache().join(format!("{}.log", name()))
+}
+
+/// The administrator's kubeconfig of a lab with a cluster; it works from the machine.
+pub fn kubeconfig() -> PathBuf {
+    places::cache().join(format!("{}.kubeconfig", name()))
+}
+
+/// Where the operator of a lab with a cluster writes its log.
+pub fn operator_log() -> PathBuf {
+    places::cache().join(format!("{}-operator.log", name()))
 }
 
 fn lock_file() -> PathBuf {
@@ -55,7 +69,12 @@ pub fn keep(wish: &Wish, mut tell: impl FnMut(&str), ready: impl FnOnce()) -> Re
         .ok_or_else(|| Error::refused("a lab is already up or on its way: `cargo xtask lab down` ends it"))?;
     let lab = Lab::start(&name())?;
     tell("the hub is up: gateway, DHCP, router advertisements and DNS at 10.9.N.1 and fd09:0:0:N::1");
-    let _nodes = start_nodes(&lab, wish)?;
+    let nodes = start_nodes(&lab, wish)?;
+    let _cluster = wish
+        .cluster
+        .as_deref()
+        .map(|deploy| start_cluster(&lab, &nodes, wish, deploy, &mut tell))
+        .transpose()?;
     ready();
     loop {
         std::thread::park();
@@ -75,6 +94,35 @@ fn start_nodes(lab: &Lab, wish: &Wish) -> Result<Vec<Node>> {
     Ok(nodes)
 }
 
+/// Everything that has to live as long as the cluster.
+type Held = (Cluster, Forwarder, Vec<Running>);
+
+fn start_cluster(
+    lab: &Lab,
+    nodes: &[Node],
+    wish: &Wish,
+    deploy: &Path,
+    tell: &mut impl FnMut(&str),
+) -> Result<Held> {
+    let cluster = Cluster::start(lab)?;
+    cluster.install(deploy)?;
+    let mut running = vec![];
+    for node in nodes {
+        cluster.join(node, &[])?;
+        if wish.binary.is_some() {
+            running.push(cluster.keep_agent(node)?);
+        }
+    }
+    if let Some(binary) = &wish.binary {
+        running.push(cluster.keep_operator(binary, &operator_log())?);
+    }
+    tell("the cluster is up: etcd and kube-apiserver at 10.9.0.1:6443, the nodes in it");
+    let forwarder = cluster.forward(0)?;
+    let text = cluster.admin_at(&format!("https://{}", forwarder.address()))?;
+    put(&places::cache(), &format!("{}.kubeconfig", name()), &text, 0o600)?;
+    Ok((cluster, forwarder, running))
+}
+
 /// Ends the lab; false if none was up. What a keeper killed earlier left is swept.
 pub fn end() -> Result<bool> {
     let Some(lab) = find()? else {
@@ -83,7 +131,7 @@ pub fn end() -> Result<bool> {
     lab.owner.signal(Signal::SIGKILL)?;
     lab.owner.wait_gone(PATIENCE);
     run::sweep()?;
-    for file in [log(), lock_file()] {
+    for file in [log(), lock_file(), kubeconfig(), operator_log()] {
         let _ = std::fs::remove_file(file);
     }
     Ok(true)

@@ -49,7 +49,7 @@ impl Hub {
         Self { namespaces, faults: Mutex::default() }
     }
 
-    pub(crate) fn namespaces(&self) -> &Namespaces {
+    pub(crate) fn namespaces(&self) -> &Arc<Namespaces> {
         &self.namespaces
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use linesman_lab::cluster::KUBECONFIG;
-use linesman_lab::{Cluster, Lab};
+use linesman_lab::{Cluster, Kubernetes, Lab};
 
 fn deploy() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy"))
@@ -81,4 +81,24 @@ fn nodes_join_with_tokens_that_name_them_and_leave_nothing() {
         assert!(Instant::now() < deadline, "garbage is not collected");
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+#[test]
+fn the_machine_reaches_it_through_a_forwarder() {
+    let lab = Lab::start("forwarded").unwrap();
+    let cluster = Cluster::start(&lab).unwrap();
+    let door = cluster.forward(0).unwrap();
+    let folder = std::env::temp_dir().join(format!("linesman-forwarded-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let config = folder.join("kubeconfig");
+    std::fs::write(&config, cluster.admin_at(&format!("https://{}", door.address())).unwrap()).unwrap();
+    let kubectl = Kubernetes::ensure().unwrap().program("kubectl");
+    let namespaces = std::process::Command::new(kubectl)
+        .args(["get", "namespaces", "-o", "name"])
+        .env("KUBECONFIG", &config)
+        .env("KUBECACHEDIR", &folder)
+        .output()
+        .unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(String::from_utf8_lossy(&namespaces.stdout).contains("namespace/kube-system"), "{namespaces:?}");
 }

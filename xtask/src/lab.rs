@@ -3,10 +3,12 @@
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use clap::Subcommand;
+use linesman_lab::Kubernetes;
 use linesman_lab::by_hand::{self, Wish};
 use linesman_lab::run::{Description, NodeDescription};
 
@@ -39,6 +41,9 @@ pub struct Up {
     /// systemd as PID 1 of every node
     #[arg(long)]
     systemd: bool,
+    /// With a Kubernetes cluster: a real control plane, the nodes in it, and Linesman's agents and operator
+    #[arg(long)]
+    cluster: bool,
     /// Nodes get the linesman that is already built, if there is one
     #[arg(long)]
     no_build: bool,
@@ -68,10 +73,13 @@ fn start(up: &Up) -> Done {
     if !up.no_build {
         build_linesman()?;
     }
+    if up.cluster {
+        Kubernetes::ensure()?;
+    }
     println!("Starting {} node(s) …", up.nodes);
     wait_ready(start_keeper(up)?)?;
     let lab = by_hand::find()?.ok_or("the lab ended as soon as it was up")?;
-    welcome(&lab)
+    welcome(&lab, up.cluster)
 }
 
 fn build_linesman() -> Result<(), Box<dyn Error>> {
@@ -87,6 +95,9 @@ fn start_keeper(up: &Up) -> Result<Child, Box<dyn Error>> {
     command.args(["lab", "keep", "--nodes", &up.nodes.to_string()]);
     if up.systemd {
         command.arg("--systemd");
+    }
+    if up.cluster {
+        command.arg("--cluster");
     }
     let log = File::create(by_hand::log())?;
     Ok(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn()?)
@@ -107,14 +118,18 @@ fn wait_ready(mut keeper: Child) -> Result<(), Box<dyn Error>> {
 
 fn keep(up: &Up) -> Done {
     let binary = by_hand::built_beside(&std::env::current_exe()?, "linesman");
-    let wish = Wish { nodes: up.nodes, systemd: up.systemd, binary };
+    let wish = Wish { nodes: up.nodes, systemd: up.systemd, binary, cluster: up.cluster.then(deploy) };
     // Nobody reads any more once it is up, and that must not end the lab.
     let say = |line: &str| _ = writeln!(std::io::stdout(), "{line}");
     by_hand::keep(&wish, say, || say(READY))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn welcome(lab: &Description) -> Done {
+fn deploy() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy")
+}
+
+fn welcome(lab: &Description, cluster: bool) -> Done {
     println!("The lab is up:");
     for node in &lab.nodes {
         println!("  {:<6} {:<12} {}", node.name, node.ipv4.to_string(), node.ipv6);
@@ -123,7 +138,21 @@ fn welcome(lab: &Description) -> Done {
         "\nTry:\n  cargo xtask lab exec n1 -- nmcli device\n  cargo xtask lab exec n1              (a shell)\n  \
          cargo xtask lab status\n  cargo xtask lab down"
     );
+    if cluster {
+        welcome_to_cluster()?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+fn welcome_to_cluster() -> Result<(), Box<dyn Error>> {
+    let kubectl = Kubernetes::ensure()?.program("kubectl");
+    let programs = kubectl.parent().unwrap_or(&kubectl).display();
+    println!("\nThe cluster:\n  export KUBECONFIG={}", by_hand::kubeconfig().display());
+    println!("  export PATH=$PATH:{programs}   (if you have no kubectl of your own)");
+    println!("  kubectl get nodes,nncp,nnce,nns");
+    println!("  tail {}   (the operator)", by_hand::operator_log().display());
+    println!("  cargo xtask lab exec n1 -- tail /var/log/linesman.log   (an agent)");
+    Ok(())
 }
 
 fn the_lab() -> Result<Description, Box<dyn Error>> {

@@ -1,6 +1,6 @@
 //! The lab by hand, as a person would use it.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::process::{Command, Output};
 
@@ -62,4 +62,31 @@ fn stays_up_between_commands_and_leaves_nothing() {
     assert!(lab.says(&["down"]).contains("No lab was up"));
     let runs = std::fs::read_dir(linesman_lab::places::cache().join("run")).unwrap();
     assert!(!runs.filter_map(Result::ok).any(|run| run.file_name().to_string_lossy().starts_with(&lab.0)));
+}
+
+#[test]
+fn a_cluster_is_reached_from_the_machine() {
+    let lab = ByHand(format!("xtask-cluster-{}", std::process::id()));
+    let welcome = lab.says(&["up", "--cluster", "--no-build"]);
+    let exported = |name: &str| {
+        let line = welcome.lines().find_map(|line| line.trim().strip_prefix(&format!("export {name}=")));
+        line.and_then(|line| line.split(' ').next()).unwrap_or_else(|| panic!("{welcome}")).to_owned()
+    };
+    let (config, path) = (exported("KUBECONFIG"), exported("PATH").replace("$PATH:", ""));
+    let nodes = Command::new(format!("{path}/kubectl"))
+        .args([
+            "--kubeconfig",
+            &config,
+            "--cache-dir",
+            &format!("{config}.cache"),
+            "get",
+            "nodes",
+            "--no-headers",
+        ])
+        .output()
+        .unwrap();
+    let _ = std::fs::remove_dir_all(format!("{config}.cache"));
+    assert!(text(&nodes.stdout).starts_with("n1") && text(&nodes.stdout).contains(" Ready "), "{nodes:?}");
+    lab.says(&["down"]);
+    assert!(!std::path::Path::new(&config).exists());
 }

@@ -73,21 +73,47 @@ impl Cluster {
         options: &[&str],
         variables: &[(&str, &str)],
     ) -> Result<Running> {
-        let words = ["linesman", "agent", "--node-name", node.name(), "--kubeconfig", KUBECONFIG];
-        let words = words.into_iter().chain(["--namespace", NAMESPACE]).chain(options.iter().copied());
+        let words = agent(node).into_iter().chain(options.iter().copied());
         let command =
             variables.iter().fold(node.command(words)?, |command, (name, value)| command.env(name, value));
         command.spawn()
     }
 
     /// `linesman operator`, the machine's `binary`, in the hub's network with its own service account.
+    /// It serves no metrics unless told where: several operators share that network.
     pub fn start_operator(&self, binary: &Path, identity: &str, options: &[&str]) -> Result<Running> {
-        let name = format!("operator-{identity}.kubeconfig");
-        put(&self.folder, &name, &self.kubeconfig(&self.token(NAMESPACE, "nmstate-operator")?), 0o600)?;
-        let (binary, kubeconfig) =
-            (binary.display().to_string(), self.folder.join(name).display().to_string());
-        let words = [&binary, "operator", "--identity", identity, "--kubeconfig", &kubeconfig];
-        let words = words.into_iter().chain(["--namespace", NAMESPACE]).chain(options.iter().copied());
+        let words = self.operator(binary, identity, options)?;
         self.shared.hub.command_of_the_machine(words).spawn()
     }
+
+    fn operator(&self, binary: &Path, identity: &str, options: &[&str]) -> Result<Vec<String>> {
+        let name = format!("operator-{identity}.kubeconfig");
+        put(&self.folder, &name, &self.kubeconfig(&self.token(NAMESPACE, "nmstate-operator")?), 0o600)?;
+        let kubeconfig = self.folder.join(name).display().to_string();
+        let binary = binary.display().to_string();
+        let words = [&binary, "operator", "--identity", identity, "--kubeconfig", &kubeconfig, "--namespace"];
+        let quiet = if options.contains(&"--listen") { &[][..] } else { &["--listen", "none"] };
+        Ok([&words[..], &[NAMESPACE], quiet, options].concat().into_iter().map(str::to_owned).collect())
+    }
+
+    /// The agent of a node as a kubelet would run it: started again whenever it ends. Its log is /var/log/linesman.log there.
+    pub fn keep_agent(&self, node: &Node) -> Result<Running> {
+        let again = ["sh", "-c", AGAIN, "/var/log/linesman.log"];
+        node.command(again.into_iter().chain(agent(node)))?.spawn()
+    }
+
+    /// An operator in the same way.
+    pub fn keep_operator(&self, binary: &Path, log: &Path) -> Result<Running> {
+        let (operator, log) = (self.operator(binary, "operator", &[])?, log.display().to_string());
+        let again = ["sh", "-c", AGAIN, &log];
+        let words = again.into_iter().chain(operator.iter().map(String::as_str));
+        self.shared.hub.command_of_the_machine(words).spawn()
+    }
+}
+
+const AGAIN: &str = "while :; do \"$@\"; sleep 1; done >>\"$0\" 2>&1";
+
+fn agent(node: &Node) -> [&str; 8] {
+    let name = node.name();
+    ["linesman", "agent", "--node-name", name, "--kubeconfig", KUBECONFIG, "--namespace", NAMESPACE]
 }

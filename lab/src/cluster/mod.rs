@@ -20,7 +20,7 @@ use crate::exec::{Output, Running};
 use crate::lab::{Lab, Shared, lock};
 use crate::layer::put;
 use crate::tree::remove_tree;
-use crate::{Kubernetes, gateway_v4};
+use crate::{Forwarder, Kubernetes, gateway_v4};
 use authority::Authority;
 use control_plane::ControlPlane;
 use kubeconfig::{Proof, kubeconfig};
@@ -180,6 +180,12 @@ impl Cluster {
     /// kube-controller-manager with its garbage collector alone, until the handle is dropped.
     pub fn collect_garbage(&self) -> Result<Running> {
         lock(&self.control_plane).collector(&self.shared.hub, &self.admin())
+    }
+
+    /// The API server at a port of the machine's 127.0.0.1, for programs outside: `admin_at` writes their kubeconfig.
+    pub fn forward(&self, port: u16) -> Result<Forwarder> {
+        let target = (gateway_v4(0), control_plane::PORT).into();
+        Forwarder::start(self.shared.hub.namespaces(), port, target)
     }
 
     /// What the API server complained of.

@@ -28,7 +28,7 @@ pub struct Kubernetes {
 }
 
 impl Kubernetes {
-    pub(crate) fn program(&self, name: &str) -> PathBuf {
+    pub fn program(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
