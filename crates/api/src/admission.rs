@@ -110,17 +110,17 @@ fn probes_are_known() -> Value {
     let text = format!("matches('{PROBE}')");
     let mut spelt = validation(
         &format!(
-            "variables.probes.all(p, type(p) == string ? p.{text} : type(p.probe) == string && p.probe.{text})"
+            "variables.probes.all(p, type(p) == string ? p.{text} : type(p) == map && 'probe' in p && type(p.probe) == string && p.probe.{text})"
         ),
         "a probe is one of gateway, gateway:v6, dns, dns:NAME, apiServer, nodeReady, tcp:HOST:PORT, http(s)://…, ping:ADDRESS; \
          ',timeout=5s' may follow, or write {probe: …, timeout: 5s}",
     );
     let mut keys = validation(
-        "variables.probes.all(p, type(p) == string || p.all(key, key in ['probe', 'timeout']))",
+        "variables.probes.all(p, type(p) != map || p.all(key, key in ['probe', 'timeout']))",
         "a probe that is a mapping has the keys probe and timeout",
     );
     let mut timeouts = validation(
-        "variables.probes.all(p, type(p) == string || !has(p.timeout) || type(p.timeout) == int || \
+        "variables.probes.all(p, type(p) != map || !('timeout' in p) || type(p.timeout) == int || \
          type(p.timeout) == string && p.timeout.matches('^[0-9]+([.][0-9]+)?(ms|s|m)?$'))",
         "the timeout of a probe is a time such as 500ms, 5s or 1m",
     );
