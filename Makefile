@@ -1,5 +1,5 @@
 # Linesman: the commands of the tree. Everything sets itself up; caches live outside the tree.
-.PHONY: help demo test test-fast bench soak lint fmt docs build setup setup-cluster
+.PHONY: help demo demo-fleet test test-fast bench soak lint fmt docs build setup setup-cluster
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +17,10 @@ demo: setup ## the main job on a fresh machine, no cluster
 	@cargo build --quiet -p linesman
 	@cargo xtask demo
 
+demo-fleet: setup-cluster ## a fleet: three nodes, a real API server, a rollout that goes well and one that does not
+	@cargo build --quiet -p linesman
+	@cargo xtask demo-fleet
+
 test: setup-cluster ## all tests
 	cargo test --workspace --no-run
 	LINESMAN_BINARY=$(CURDIR)/target/debug/linesman cargo test --workspace --no-fail-fast
@@ -31,7 +35,7 @@ bench: setup ## the benchmarks, with their goals; also target/bench/results.json
 
 soak: setup-cluster ## long campaigns; a seeded sample of each runs in `make test`
 	LINESMAN_SOAK=1 cargo test -p linesman-tests -- --nocapture
-	LINESMAN_SOAK=1 cargo test -p linesman-core --test robustness
+	LINESMAN_SOAK=1 cargo test -p linesman-core --test robustness --test rollout_properties
 
 lint: ## rustfmt, clippy, cargo deny
 	cargo fmt --all --check

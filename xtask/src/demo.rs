@@ -1,7 +1,7 @@
 //! `make demo`: the main job on a fresh machine, no cluster, watched from outside.
 
 mod agent;
-mod show;
+pub mod show;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use linesman_lab::{Lab, Node, documents};
 use show::Show;
 
-type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
+pub type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 const BRIDGE: &str = include_str!("../../examples/linux-bridge.yaml");
 
@@ -115,7 +115,7 @@ fn killed(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     show.command(node, &["linesman", "recover"], 0)
 }
 
-fn binary() -> Fallible<PathBuf> {
+pub fn binary() -> Fallible<PathBuf> {
     let me = std::env::current_exe()?;
     let binary = me.with_file_name("linesman");
     if Path::new(&binary).exists() {

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod demo;
+mod demo_fleet;
 mod docs;
 mod lab;
 mod setup;
@@ -23,6 +24,8 @@ enum Chore {
     Setup(setup::Arguments),
     /// The main job on a fresh machine, watched from outside (`make demo`)
     Demo,
+    /// Three nodes of a real cluster: a rollout, one that is stopped, and back (`make demo-fleet`)
+    DemoFleet,
     /// Write the reference pages from code (`make docs`)
     Docs(docs::Arguments),
     /// Make the fuzzers' corpus from the golden cases
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
         Chore::Setup(arguments) => setup::run(&arguments),
         Chore::Demo => demo::run().map(|()| ExitCode::SUCCESS),
+        Chore::DemoFleet => demo_fleet::run().map(|()| ExitCode::SUCCESS),
         Chore::Docs(arguments) => docs::run(&arguments),
         Chore::Corpus => corpus::run().map(|()| ExitCode::SUCCESS),
         Chore::Lab { verb } => lab::run(verb),

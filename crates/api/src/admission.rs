@@ -11,7 +11,13 @@ const NODE_CLAIM: &str = "authentication.kubernetes.io/node-name";
 
 /// Each policy with its binding; agent and operator have their service accounts in `namespace`.
 pub fn all(namespace: &str) -> Vec<Value> {
-    [nodes_write_their_own(namespace), operator_instructs(namespace), operator_reports(namespace)]
+    let policies = [
+        nodes_write_their_own(namespace),
+        operator_instructs(namespace),
+        operator_reports(namespace),
+        probes_are_known(),
+    ];
+    policies
         .into_iter()
         .flat_map(|policy| {
             let binding = binding(&policy);
@@ -89,6 +95,40 @@ fn operator_reports(namespace: &str) -> Value {
         "only Linesman's operator writes the status of a policy",
     )]);
     policy("linesman-operator-reports", spec)
+}
+
+const PROBE: &str = "^(gateway(:v[46])?|dns(:[^,]+)?|apiServer|nodeReady|tcp:.+:[0-9]{1,5}|https?://.+|\
+                     ping:[0-9A-Fa-f:.]+(%[^,]+)?)(,.+)?$";
+
+/// The schema cannot say that a probe is a text or a mapping, and rules of the schema see nothing of what is both.
+fn probes_are_known() -> Value {
+    let mut spec = guard(&[rule(POLICY.versions, &[POLICY.plural.into()], &["CREATE", "UPDATE"])]);
+    spec["matchConditions"] =
+        json!([{ "name": "names-probes", "expression": "has(object.spec) && has(object.spec.probes)" }]);
+    // Through `dyn`, since the API server would check types against a schema that has none here.
+    spec["variables"] = json!([{ "name": "probes", "expression": "dyn(object.spec.probes)" }]);
+    let text = format!("matches('{PROBE}')");
+    let mut spelt = validation(
+        &format!(
+            "variables.probes.all(p, type(p) == string ? p.{text} : type(p) == map && 'probe' in p && type(p.probe) == string && p.probe.{text})"
+        ),
+        "a probe is one of gateway, gateway:v6, dns, dns:NAME, apiServer, nodeReady, tcp:HOST:PORT, http(s)://…, ping:ADDRESS; \
+         ',timeout=5s' may follow, or write {probe: …, timeout: 5s}",
+    );
+    let mut keys = validation(
+        "variables.probes.all(p, type(p) != map || p.all(key, key in ['probe', 'timeout']))",
+        "a probe that is a mapping has the keys probe and timeout",
+    );
+    let mut timeouts = validation(
+        "variables.probes.all(p, type(p) != map || !('timeout' in p) || type(p.timeout) == int || \
+         type(p.timeout) == string && p.timeout.matches('^[0-9]+([.][0-9]+)?(ms|s|m)?$'))",
+        "the timeout of a probe is a time such as 500ms, 5s or 1m",
+    );
+    for one in [&mut spelt, &mut keys, &mut timeouts] {
+        one["reason"] = "Invalid".into();
+    }
+    spec["validations"] = json!([spelt, keys, timeouts]);
+    policy("linesman-probes-are-known", spec)
 }
 
 fn policy(name: &str, spec: Value) -> Value {

@@ -1,6 +1,7 @@
 //! What a policy says beside its state.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 /// Everything has the default that kubernetes-nmstate behaves by.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +38,53 @@ pub enum Drift {
     Correct,
 }
 
+/// A probe is written as a text, or as a mapping of that text (`probe`) and its `timeout`; either is read as the text.
+/// What is neither stays as it is written, for whoever understands probes to refuse: one wrong policy must not keep
+/// the others from being read.
+pub(crate) fn probes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    let written = Option::<Vec<Value>>::deserialize(from)?;
+    Ok(written.map(|probes| probes.iter().map(probe).collect()))
+}
+
+fn probe(written: &Value) -> String {
+    let known = |fields: &serde_json::Map<String, Value>| {
+        fields.keys().all(|key| ["probe", "timeout"].contains(&key.as_str()))
+    };
+    match (written, &written["probe"], &written["timeout"]) {
+        (Value::String(text), ..) => text.clone(),
+        (Value::Object(fields), Value::String(text), Value::Null) if known(fields) => text.clone(),
+        (Value::Object(fields), Value::String(text), Value::String(timeout)) if known(fields) => {
+            format!("{text},timeout={timeout}")
+        }
+        (Value::Object(fields), Value::String(text), Value::Number(seconds)) if known(fields) => {
+            format!("{text},timeout={seconds}")
+        }
+        _ => written.to_string(),
+    }
+}
+
 fn is_zero(n: &i64) -> bool {
     *n == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_probe_has_two_spellings() {
+        let cases = [
+            (json!("dns"), "dns"),
+            (json!({ "probe": "dns" }), "dns"),
+            (json!({ "probe": "tcp:10.0.0.1:22", "timeout": "5s" }), "tcp:10.0.0.1:22,timeout=5s"),
+            (json!({ "probe": "dns", "timeout": 5 }), "dns,timeout=5"),
+            (json!({ "probe": "dns", "wait": "5s" }), r#"{"probe":"dns","wait":"5s"}"#),
+            (json!(7), "7"),
+        ];
+        for (written, read) in cases {
+            assert_eq!(probe(&written), read);
+        }
+    }
 }

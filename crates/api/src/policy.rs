@@ -28,7 +28,7 @@ pub struct PolicySpec {
     pub max_unavailable: Option<IntOrPercent>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rollout: Option<Rollout>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "crate::options::probes")]
     pub probes: Option<Vec<String>>,
     /// Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -29,6 +29,9 @@ fn instance(schema: &Value) -> Value {
     if schema["x-kubernetes-int-or-string"] == true {
         return "30%".into();
     }
+    if schema["type"].is_null() && schema["x-kubernetes-preserve-unknown-fields"] == true {
+        return "dns".into();
+    }
     match schema["type"].as_str().unwrap() {
         "object" => match (&schema["properties"], &schema["additionalProperties"]) {
             (Value::Object(fields), _) => fields

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use parse::{FORMS, ParseError};
+pub use parse::{FORMS, ParseError, duration};
 
 /// With the grace of the run after a change this keeps a host that answers nobody below three seconds.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(2);

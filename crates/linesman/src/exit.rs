@@ -31,7 +31,7 @@ Exit codes:
    1  failed; nothing is half done
    2  plan: there are differences
    3  the document is wrong; nothing was touched
-   4  the host lacks something (root, D-Bus, NetworkManager, Open vSwitch, a driver); nothing was touched
+   4  the host lacks something (root, D-Bus, NetworkManager, OVS, a driver); nothing was touched
    5  the change did not hold and was taken back: the host is as before
    6  the change was taken back, but something is not as before: look at it
    7  another change is under way or waits for its confirmation; nothing was touched

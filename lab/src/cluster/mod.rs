@@ -94,6 +94,11 @@ impl Cluster {
         Ok(self.run(&words)?.trim().to_owned())
     }
 
+    /// The program itself, for people.
+    pub fn kubectl_path(&self) -> PathBuf {
+        self.programs.program("kubectl")
+    }
+
     /// As the administrator, whatever its exit status.
     pub fn kubectl(&self, words: &[&str]) -> Result<Output> {
         self.kubectl_with(&self.admin(), words, "")

@@ -36,7 +36,12 @@ impl Show {
         } else {
             words.join(" ")
         };
-        self.print(&self.paint("33", &format!("n1# {line}")));
+        self.prompt_at("n1#", &line);
+    }
+
+    /// A command at another prompt.
+    pub fn prompt_at(&self, prompt: &str, line: &str) {
+        self.print(&self.paint("33", &format!("{prompt} {line}")));
     }
 
     pub fn print(&self, text: &str) {

@@ -15,6 +15,11 @@ pub fn free() -> Value {
     json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true })
 }
 
+/// A text or a mapping; no rule can look inside.
+pub fn anything() -> Value {
+    json!({ "x-kubernetes-preserve-unknown-fields": true })
+}
+
 pub fn map(value: Value) -> Value {
     json!({ "type": "object", "additionalProperties": value })
 }

@@ -5,7 +5,7 @@ use super::shape::Fault;
 use super::tree::{Entry, Node, Range};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::probe::{FORMS, Probe};
+use crate::probe::{FORMS, Probe, duration};
 
 const TIMEOUT: &str = "'timeout'";
 const KEYS: [&str; 2] = ["probe", "timeout"];
@@ -44,7 +44,11 @@ fn with_timeout(item: &Node, entries: &[Entry]) -> Result<String, Fault> {
             .hinting("keep one of them")
             .at(timeout.range));
     }
-    Ok(format!("{text},timeout={}", scalar(&timeout.value, TIMEOUT)?))
+    let wait = scalar(&timeout.value, TIMEOUT)?;
+    match duration(&wait) {
+        Ok(_) => Ok(format!("{text},timeout={wait}")),
+        Err(why) => Err(fault(why).hinting("such as {probe: gateway, timeout: 5s}").at(timeout.value.range)),
+    }
 }
 
 fn scalar(node: &Node, called: &str) -> Result<String, Fault> {

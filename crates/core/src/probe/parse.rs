@@ -146,7 +146,8 @@ fn parse_address(text: &str) -> Result<IpAddr, String> {
     text.parse().map_err(|_| format!("\"{text}\" is not an IP address"))
 }
 
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+/// `500ms`, `5s`, `1m`; a bare number is one of seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: f64 =
         digits.parse().map_err(|_| format!("\"{text}\" is not a duration such as 500ms, 5s or 1m"))?;
