@@ -29,7 +29,7 @@ test-fast: ## unit tests and golden cases; no lab
 	cargo test --workspace --lib --bins
 	cargo test -p linesman-core
 
-bench: setup ## the benchmarks, with their goals; also target/bench/results.json
+bench: setup-cluster ## the benchmarks, with their goals; also target/bench/results.json
 	@cargo build --profile bench-bin -p linesman -p linesman-bench
 	@./target/bench-bin/linesman-bench
 

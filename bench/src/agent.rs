@@ -70,7 +70,7 @@ fn last_phase(watch: &Running) -> Option<&'static str> {
     ["in-step", "drifted", "pending", "rolled-back"].into_iter().find(|phase| word.starts_with(phase))
 }
 
-fn wait(what: &str, holds: impl Fn() -> bool) -> Fallible<()> {
+pub fn wait(what: &str, holds: impl Fn() -> bool) -> Fallible<()> {
     let deadline = Instant::now() + Duration::from_secs(90);
     while !holds() {
         if Instant::now() > deadline {
@@ -89,18 +89,19 @@ fn at_rest(kept: &Kept, report: &mut Report) -> Fallible<()> {
     std::thread::sleep(REST);
     let used = (ticks(pid)? - before) / REST.as_secs_f64();
     eprintln!("............ at rest");
-    let smaps = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
-    let kib = |key: &str| {
-        let line = smaps
-            .lines()
-            .find_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.parse::<f64>().ok());
-        line.unwrap_or(f64::NAN) / 1024.0
-    };
-    report.row("agent at rest (20 interfaces): resident", kib("Rss:"), "MB", None, 24.0);
-    report.row("agent at rest (20 interfaces): anonymous", kib("Anonymous:"), "MB", None, 10.0);
+    report.row("agent at rest (20 interfaces): resident", megabytes(pid, "Rss:")?, "MB", None, 24.0);
+    report.row("agent at rest (20 interfaces): anonymous", megabytes(pid, "Anonymous:")?, "MB", None, 10.0);
     // In hundredths of a second per second: per cent of a core.
     report.row("agent at rest over a minute: of a core", used, "%", None, 0.1);
     Ok(())
+}
+
+/// Megabytes of memory, by a line of the kernel's summary.
+pub fn megabytes(pid: u32, key: &str) -> Fallible<f64> {
+    let smaps = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
+    let line =
+        smaps.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.parse::<f64>().ok());
+    Ok(line.unwrap_or(f64::NAN) / 1024.0)
 }
 
 /// Processor time so far, in hundredths of a second.

@@ -4,6 +4,7 @@
 
 mod agent;
 mod cut_off;
+mod fleet;
 mod incumbent;
 mod quick;
 mod report;
@@ -39,12 +40,14 @@ fn main() -> ExitCode {
 fn benchmarks(only: Option<&str>) -> Fallible<()> {
     linesman_lab::setup()?;
     let mut report = Report::default();
-    let groups: [(&str, Group); 5] = [
+    let groups: [(&str, Group); 7] = [
         ("apply", throughput::run),
         ("no-op", quick::run),
         ("cut-off", cut_off::run),
         ("killed", cut_off::killed),
         ("agent", agent::run),
+        ("fleet", fleet::run),
+        ("idle", fleet::idle),
     ];
     for (name, group) in groups.into_iter().filter(|(name, _)| only.is_none_or(|o| name.contains(o))) {
         eprintln!("bench: {name} …");
