@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use linesman_lab::run::{Description, running, sweep};
-use linesman_lab::{Lab, places};
+use linesman_lab::{Cluster, Lab, places};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const OWNER: &str = "LINESMAN_LAB_TEST_OWNER";
@@ -21,6 +21,7 @@ fn owner_to_be_killed() {
     let lab = Lab::start(&name).unwrap();
     let plain = lab.node("n1").start().unwrap();
     let systemd = lab.node("n2").systemd(true).start().unwrap();
+    let _cluster = Cluster::start(&lab).unwrap();
     let _busy = plain.spawn(["sleep", "1000"]).unwrap();
     fs::write(systemd_mark(&name), "").unwrap();
     let _watch = lab.hub().watch(systemd.mgmt_ipv4()).unwrap();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+pub mod api;
 pub mod keeper;
 pub mod see;
 

@@ -6,6 +6,7 @@ mod agent;
 mod apply;
 mod bad_input;
 mod bookworm;
+mod cluster;
 mod coverage;
 mod doctor;
 mod examples;

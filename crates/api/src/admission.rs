@@ -62,7 +62,7 @@ fn nodes_write_their_own(namespace: &str) -> Value {
         ),
         validation(
             &format!(
-                "request.resource.resource != '{}' || request.subResource == 'status'",
+                "request.resource.resource != '{}' || has(request.subResource) && request.subResource == 'status'",
                 ENACTMENT.plural
             ),
             "an agent reports in the status of an enactment; making, changing and deleting it is the operator's"

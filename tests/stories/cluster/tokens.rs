@@ -1,0 +1,140 @@
+//! What somebody can do who has stolen the token of one node's agent.
+
+use linesman_lab::cluster::NAMESPACE;
+use linesman_tests::api::{Api, conditions, enactment, node_state, policy, refused, taken};
+use serde_json::{Value, json};
+
+const OWN_STATE: &str = "an agent may write only the NodeNetworkState of its own node";
+const OWN_ENACTMENT: &str = "an agent may write only enactments of its own node";
+const OPERATORS: &str = "only Linesman's operator writes the spec of an enactment";
+const REPORTS: &str = "only Linesman's operator writes the status of a policy";
+const NO_NODE: &str = "the agent's token does not say on which node it runs";
+
+fn status() -> Value {
+    json!({ "conditions": conditions(&["Available"], "Available", "SuccessfullyConfigured") })
+}
+
+/// A policy on two nodes, and the token of the first one's agent.
+fn two_nodes(api: &Api, policy_name: &str) -> (String, [String; 2]) {
+    let nodes = ["a", "b"].map(|letter| format!("{policy_name}-{letter}"));
+    let [token, other] = [0, 1].map(|index| api.node(&nodes[index]));
+    api.cluster.apply(&policy(policy_name, &json!({})).to_string()).unwrap();
+    let operator = api.operator();
+    for node in &nodes {
+        taken(&api.create(&operator, &enactment(node, policy_name)));
+    }
+    taken(&api.create(&other, &node_state(&nodes[1])));
+    (token, nodes)
+}
+
+#[test]
+fn an_agent_writes_what_is_its_own() {
+    let api = Api::shared();
+    let (token, [node, _]) = two_nodes(&api, "own");
+    taken(&api.create(&token, &node_state(&node)));
+    taken(&api.report(&token, &format!("nns/{node}"), &json!({ "currentState": { "interfaces": [] } })));
+    let force = json!({ "metadata": { "labels": { "nmstate.io/force-nns-refresh": "1" } } });
+    taken(&api.patch(&token, &format!("nns/{node}"), &force, &[]));
+    taken(&api.report(&token, &format!("nnce/{node}.own"), &status()));
+}
+
+#[test]
+fn a_stolen_token_reaches_no_other_node() {
+    let api = Api::shared();
+    let (token, [node, other]) = two_nodes(&api, "stolen");
+    let nobody = "stolen-nobody";
+    refused(&api.create(&token, &node_state(nobody)), OWN_STATE);
+    refused(&api.report(&token, &format!("nns/{other}"), &json!({ "currentState": {} })), OWN_STATE);
+    let labels = json!({ "metadata": { "labels": { "x": "y" } } });
+    refused(&api.patch(&token, &format!("nns/{other}"), &labels, &[]), OWN_STATE);
+    refused(&api.report(&token, &format!("nnce/{other}.stolen"), &status()), OWN_ENACTMENT);
+    assert!(api.object(&format!("nnce/{other}.stolen"))["status"].is_null());
+
+    // Nor does it make somebody else's enactment its own, or its own somebody else's.
+    let relabel =
+        |to: &str| json!({ "metadata": { "labels": { "nmstate.io/node": to } }, "status": status() });
+    let status_of = ["--subresource=status"];
+    refused(&api.patch(&token, &format!("nnce/{other}.stolen"), &relabel(&node), &status_of), OWN_ENACTMENT);
+    taken(&api.patch(&token, &format!("nnce/{node}.stolen"), &relabel(&other), &status_of));
+    assert_eq!(
+        api.object(&format!("nnce/{node}.stolen"))["metadata"]["labels"]["nmstate.io/node"],
+        node.as_str()
+    );
+}
+
+#[test]
+fn a_stolen_token_instructs_nobody() {
+    let api = Api::shared();
+    let (token, [node, _]) = two_nodes(&api, "instructs");
+    let own = format!("nnce/{node}.instructs");
+    let release = json!({ "spec": { "stage": "Released", "releaseExpires": "2099-01-01T00:00:00Z" } });
+    refused(&api.patch(&token, &own, &release, &[]), "forbidden");
+    // The status is written, the spec beside it is not.
+    taken(&api.patch(&token, &own, &release, &["--subresource=status"]));
+    assert_eq!(api.object(&own)["spec"]["stage"], "Bound");
+    refused(&api.create(&token, &enactment(&node, "made-up")), "forbidden");
+    refused(&api.report(&token, "nncp/instructs", &status()), "forbidden");
+    for what in [&["delete", &own, "--wait=false"][..], &["delete", "nncp", "instructs"], &["get", "secrets"]]
+    {
+        refused(&api.cluster.kubectl_as(&token, what, "").unwrap(), "forbidden");
+    }
+}
+
+#[test]
+fn a_token_without_a_node_writes_nothing() {
+    let api = Api::shared();
+    let (_, [node, _]) = two_nodes(&api, "nodeless");
+    let token = api.cluster.token(NAMESPACE, "nmstate-handler").unwrap();
+    refused(&api.create(&token, &node_state(&node)), NO_NODE);
+    refused(&api.report(&token, &format!("nnce/{node}.nodeless"), &status()), NO_NODE);
+}
+
+/// Admission alone holds, whatever roles somebody has given the agents.
+#[test]
+fn an_agent_with_every_role_is_still_held_to_its_node() {
+    let api = Api::shared();
+    let (_, [node, other]) = two_nodes(&api, "mighty");
+    let config = mighty_agent(&api, &node);
+    let kubectl =
+        |words: &[&str], input: &Value| api.cluster.kubectl_with(&config, words, &input.to_string()).unwrap();
+    let own = format!("nnce/{node}.mighty");
+    let release = r#"{"spec":{"stage":"Released","releaseExpires":"2099-01-01T00:00:00Z"}}"#;
+    let nothing = Value::Null;
+    refused(&kubectl(&["patch", &own, "--type=merge", "-p", release], &nothing), "ValidatingAdmissionPolicy");
+    refused(
+        &kubectl(&["delete", &own, "--wait=false"], &nothing),
+        "making, changing and deleting it is the operator's",
+    );
+    refused(&kubectl(&["delete", "nns", &other], &nothing), OWN_STATE);
+    refused(&kubectl(&["create", "-f", "-"], &enactment(&node, "made-up")), "ValidatingAdmissionPolicy");
+    for kind in ["nncp", "nodenetworkconfigurationpolicies.v1beta1.nmstate.io"] {
+        let patch = json!({ "status": status() }).to_string();
+        let words = ["patch", kind, "mighty", "--subresource=status", "--type=merge", "-p", &patch];
+        refused(&kubectl(&words, &nothing), REPORTS);
+    }
+}
+
+#[test]
+fn nor_does_an_administrator_write_instructions_by_mistake() {
+    let api = Api::shared();
+    let (_, [node, _]) = two_nodes(&api, "mistaken");
+    let patch = r#"{"spec":{"stage":"Expired"}}"#;
+    let own = format!("nnce/{node}.mistaken");
+    refused(&api.cluster.kubectl(&["patch", &own, "--type=merge", "-p", patch]).unwrap(), OPERATORS);
+    // But may clear up.
+    taken(&api.cluster.kubectl(&["label", &own, "seen=yes"]).unwrap());
+    taken(&api.cluster.kubectl(&["delete", &own]).unwrap());
+}
+
+/// The administrator in the guise of an agent: nothing is refused for want of a role.
+fn mighty_agent(api: &Api, node: &str) -> std::path::PathBuf {
+    let admin = std::fs::read_to_string(api.cluster.admin()).unwrap();
+    let mut config: Value = serde_json::from_str(&admin).unwrap();
+    let user = &mut config["users"][0]["user"];
+    user["as"] = json!(format!("system:serviceaccount:{NAMESPACE}:nmstate-handler"));
+    user["as-groups"] = json!(["system:masters"]);
+    user["as-user-extra"] = json!({ "authentication.kubernetes.io/node-name": [node] });
+    let path = api.cluster.admin().with_file_name(format!("mighty-{node}.kubeconfig"));
+    std::fs::write(&path, config.to_string()).unwrap();
+    path
+}

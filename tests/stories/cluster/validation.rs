@@ -1,0 +1,132 @@
+//! The API server refuses what makes no sense, in words that help; and takes what does.
+
+use linesman_tests::api::{Api, enactment, policy, refused, taken};
+use serde_json::{Value, json};
+
+fn try_policy(api: &Api, name: &str, spec: &Value) -> linesman_lab::Output {
+    let words = ["create", "--dry-run=server", "-f", "-"];
+    let text = policy(name, spec).to_string();
+    api.cluster.kubectl_with(&api.cluster.admin(), &words, &text).unwrap()
+}
+
+fn bad() -> Vec<(Value, &'static str)> {
+    let expression = |expression: Value| json!({ "nodeLabelSelector": { "matchExpressions": [expression] } });
+    let host = |matching: Value| json!({ "hosts": [{ "match": matching, "desiredState": {} }] });
+    vec![
+        (json!({ "nodeSelector": { "a zone": "x" } }), "the key of a label is a name such as zone"),
+        (json!({ "nodeSelector": { "zone": "-x" } }), "the value of a label is at most 63 letters"),
+        (expression(json!({ "key": "zone", "operator": "In" })), "In and NotIn need values"),
+        (
+            expression(json!({ "key": "zone", "operator": "Exists", "values": ["a"] })),
+            "Exists and DoesNotExist take none",
+        ),
+        (
+            expression(json!({ "key": "zone", "operator": "Near" })),
+            "\"In\", \"NotIn\", \"Exists\", \"DoesNotExist\"",
+        ),
+        (expression(json!({ "key": "a zone", "operator": "Exists" })), "the key of a label is a name"),
+        (host(json!({})), "a host is matched by exactly one of node, hostname and macAddress"),
+        (host(json!({ "node": "a", "hostname": "b" })), "exactly one of node, hostname and macAddress"),
+        (host(json!({ "macAddress": "52-54-00-12-34-56" })), "six pairs of hex digits with colons"),
+        (json!({ "hosts": [{ "match": { "node": "a" } }] }), "spec.hosts[0].desiredState: Required value"),
+        (json!({ "maxUnavailable": -1 }), "maxUnavailable is a number of nodes (3) or a percentage ('30%')"),
+        (json!({ "maxUnavailable": "half" }), "maxUnavailable is a number of nodes (3) or a percentage"),
+        (json!({ "maxUnavailable": "30" }), "maxUnavailable is a number of nodes (3) or a percentage"),
+        (
+            json!({ "rollout": { "abort": true, "undo": true } }),
+            "either aborted (nodes stay as they are) or undone",
+        ),
+        (json!({ "rollout": { "maxFailures": 0 } }), "greater than or equal to 1"),
+        (json!({ "rollout": { "canary": ["a", "a"] } }), "Duplicate value: \"a\""),
+        (json!({ "probes": ["telepathy"] }), "a probe is one of gateway, gateway:v6, dns"),
+        (json!({ "probes": ["tcp:10.9.0.1"] }), "a probe is one of gateway, gateway:v6, dns"),
+        (json!({ "patience": -1 }), "greater than or equal to 0"),
+        (json!({ "priority": 1_000_001 }), "less than or equal to 1000000"),
+        (json!({ "onDelete": "Forget" }), "supported values: \"Retain\", \"Revert\""),
+        (json!({ "drift": "Maybe" }), "supported values: \"Ignore\", \"Report\", \"Correct\""),
+        (json!({ "desiredState": "br1" }), "spec.desiredState in body must be of type object"),
+        (json!({ "maxUnavailble": 3 }), "unknown field \"spec.maxUnavailble\""),
+    ]
+}
+
+fn good() -> Vec<Value> {
+    let expressions = json!([
+        { "key": "zone", "operator": "In", "values": ["a", "b"] },
+        { "key": "node-role.kubernetes.io/control-plane", "operator": "DoesNotExist" },
+    ]);
+    let hosts = json!([
+        { "match": { "node": "n1.example.com" }, "desiredState": { "interfaces": [] } },
+        { "match": { "hostname": "n2" }, "desiredState": {} },
+        { "match": { "macAddress": "52:54:00:AB:cd:ef" }, "desiredState": {} },
+    ]);
+    let probes =
+        ["gateway", "gateway:v6", "dns", "dns:example.com", "apiServer", "nodeReady", "tcp:10.9.0.1:22"]
+            .into_iter()
+            .chain(["http://10.9.0.1/", "https://example.com/healthz,timeout=5s", "ping:fe80::1%eth0"]);
+    vec![
+        json!({}),
+        json!({ "nodeSelector": { "kubernetes.io/hostname": "n1", "empty": "" } }),
+        json!({ "nodeLabelSelector": { "matchLabels": { "zone": "a" }, "matchExpressions": expressions } }),
+        json!({ "capture": { "gw": "routes.running.destination==\"0.0.0.0/0\"" } }),
+        json!({ "desiredState": { "interfaces": [{ "name": "br1", "type": "linux-bridge", "anything": [1] }] } }),
+        json!({ "hosts": hosts }),
+        json!({ "maxUnavailable": 3 }),
+        json!({ "maxUnavailable": "30%" }),
+        json!({ "maxUnavailable": 0 }),
+        json!({ "rollout": { "paused": true, "canary": ["n1", "n2"], "maxFailures": 1 } }),
+        json!({ "rollout": { "abort": true } }),
+        json!({ "rollout": { "undo": true, "abort": false } }),
+        json!({ "probes": probes.collect::<Vec<_>>() }),
+        json!({ "probes": [] }),
+        json!({ "patience": 60 }),
+        json!({ "priority": -5 }),
+        json!({ "onDelete": "Revert" }),
+        json!({ "drift": "Correct" }),
+        json!({ "machineConfigPoolSelector": { "matchLabels": { "pool": "worker" } } }),
+    ]
+}
+
+#[test]
+fn bad_policies_are_refused_with_a_reason() {
+    let api = Api::shared();
+    let wrong: Vec<String> = bad()
+        .iter()
+        .filter_map(|(spec, because)| {
+            let said = try_policy(&api, "bad", spec);
+            let right = !said.success() && said.stderr.contains(because);
+            (!right).then(|| format!("{spec}\n  wanted: {because}\n  said:   {}{}", said.stdout, said.stderr))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let long = try_policy(&api, &"x".repeat(64), &json!({}));
+    assert!(long.stderr.contains("it has at most 63 characters"), "{}", long.stderr);
+}
+
+#[test]
+fn good_policies_are_taken_field_by_field_and_kept_as_they_are() {
+    let api = Api::shared();
+    for (number, spec) in good().iter().enumerate() {
+        let name = format!("good-{number}");
+        let said = try_policy(&api, &name, spec);
+        assert!(said.success(), "{spec}\n{}", said.stderr);
+    }
+    let mut all = json!({});
+    for spec in good() {
+        spec.as_object().unwrap().iter().for_each(|(key, value)| all[key] = value.clone());
+    }
+    api.cluster.apply(&policy("good-all", &all).to_string()).unwrap();
+    assert_eq!(api.object("nncp/good-all")["spec"], all);
+}
+
+#[test]
+fn an_enactment_is_released_for_a_time_and_never_changes_its_policy() {
+    let api = Api::shared();
+    let operator = api.operator();
+    let object = enactment("elsewhere", "kept");
+    taken(&api.create(&operator, &object));
+    let patch = |spec: Value| api.patch(&operator, "nnce/elsewhere.kept", &json!({ "spec": spec }), &[]);
+    refused(&patch(json!({ "stage": "Released" })), "no release holds for ever");
+    refused(&patch(json!({ "policy": { "name": "other" } })), "an enactment belongs to one policy for good");
+    taken(&patch(json!({ "stage": "Released", "releaseExpires": "2026-01-01T00:00:00Z" })));
+    taken(&patch(json!({ "policy": { "generation": 2 }, "stage": "Expired" })));
+}

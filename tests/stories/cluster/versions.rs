@@ -1,0 +1,31 @@
+//! Both versions of a policy are served, and are the same.
+
+use linesman_tests::api::{Api, policy};
+use serde_json::json;
+
+#[test]
+fn a_policy_of_v1beta1_is_a_policy_of_v1() {
+    let api = Api::shared();
+    let mut old = policy("old-version", &json!({ "maxUnavailable": "30%", "rollout": { "paused": true } }));
+    old["apiVersion"] = json!("nmstate.io/v1beta1");
+    let words = ["create", "-f", "-"];
+    let made = api.cluster.kubectl_with(&api.cluster.admin(), &words, &old.to_string()).unwrap();
+    assert!(made.success(), "{}", made.stderr);
+    assert!(made.stderr.contains("v1beta1 NodeNetworkConfigurationPolicy is deprecated; use nmstate.io/v1"));
+    for version in ["v1", "v1beta1"] {
+        let kind = format!("nodenetworkconfigurationpolicies.{version}.nmstate.io/old-version");
+        let seen = api.object(&kind);
+        assert_eq!(seen["apiVersion"], format!("nmstate.io/{version}"));
+        assert_eq!(seen["spec"], old["spec"]);
+    }
+}
+
+#[test]
+fn the_one_nmstate_object_is_served_in_both_too() {
+    let api = Api::shared();
+    let object =
+        json!({ "apiVersion": "nmstate.io/v1beta1", "kind": "NMState", "metadata": { "name": "nmstate" } });
+    api.cluster.apply(&object.to_string()).unwrap();
+    assert_eq!(api.object("nmstates.v1.nmstate.io/nmstate")["spec"], json!({}));
+    assert_eq!(api.object("nmstates.v1beta1.nmstate.io/nmstate")["spec"], json!({}));
+}
