@@ -4,6 +4,7 @@
 
 pub mod api;
 pub mod keeper;
+pub mod played;
 pub mod see;
 
 use std::path::{Path, PathBuf};

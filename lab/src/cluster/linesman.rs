@@ -82,12 +82,24 @@ impl Cluster {
 
     /// `linesman operator`, the machine's `binary`, in the hub's network with its own service account.
     pub fn start_operator(&self, binary: &Path, identity: &str, options: &[&str]) -> Result<Running> {
+        self.start_operator_with(binary, identity, options, &[])
+    }
+
+    /// The same with variables for its environment.
+    pub fn start_operator_with(
+        &self,
+        binary: &Path,
+        identity: &str,
+        options: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Result<Running> {
         let name = format!("operator-{identity}.kubeconfig");
         put(&self.folder, &name, &self.kubeconfig(&self.token(NAMESPACE, "nmstate-operator")?), 0o600)?;
         let (binary, kubeconfig) =
             (binary.display().to_string(), self.folder.join(name).display().to_string());
         let words = [&binary, "operator", "--identity", identity, "--kubeconfig", &kubeconfig];
         let words = words.into_iter().chain(["--namespace", NAMESPACE]).chain(options.iter().copied());
-        self.shared.hub.command_of_the_machine(words).spawn()
+        let command = self.shared.hub.command_of_the_machine(words);
+        variables.iter().fold(command, |command, (name, value)| command.env(name, value)).spawn()
     }
 }
