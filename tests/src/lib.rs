@@ -5,6 +5,7 @@
 pub mod api;
 pub mod fleet;
 pub mod keeper;
+pub mod played;
 pub mod see;
 
 use std::path::{Path, PathBuf};

@@ -130,6 +130,16 @@ impl Hand {
         self.judge(written, |made: &Policy| Echo::Policy(self::version(made)), was)
     }
 
+    /// Whether there is such a policy now, whatever the watches say.
+    pub async fn is_there(&self, policy: &str) -> Result<bool> {
+        let api: Api<Policy> = Api::all(self.client.clone());
+        let asked = tokio::time::timeout(LIMIT, api.get_metadata_opt(policy)).await;
+        let found = asked.map_err(|_| Error::Slow { kind: "look" })?;
+        found
+            .map(|found| found.is_some())
+            .map_err(|error| Error::Api { kind: "look", error: Box::new(error) })
+    }
+
     /// Replaces one part of an object: a merge would leave what is no longer said.
     async fn put<T: DeserializeOwned>(
         &self,
@@ -195,4 +205,150 @@ fn enactment(name: String, policy: &str, node: &str, uid: &str, spec: Option<&En
         ..ObjectMeta::default()
     };
     Enactment { metadata, spec: spec.cloned(), ..Enactment::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+    use std::sync::{Arc, Mutex};
+
+    use hyper::Response;
+    use kube::client::Body;
+    use linesman_api::enactment::Stage;
+    use linesman_core::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
+
+    use super::*;
+    use crate::facts::{KnownNode, KnownPolicy};
+    use crate::watch::{Change, News};
+
+    type Asked = Arc<Mutex<Vec<(String, Value)>>>;
+
+    /// A hand before an API server that gives everybody the same answer, and what that was asked.
+    fn hand(code: u16, answer: Value) -> (Hand, Asked) {
+        let asked = Asked::default();
+        let log = asked.clone();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let (log, answer) = (log.clone(), answer.to_string());
+            async move {
+                let asked = format!("{} {}", request.method(), request.uri().path());
+                let body = request.into_body().collect_bytes().await.unwrap_or_default();
+                log.lock().unwrap().push((asked, serde_json::from_slice(&body).unwrap_or_default()));
+                let answer = Response::builder().status(code).body(Body::from(answer.into_bytes()));
+                Ok::<_, std::convert::Infallible>(answer.unwrap())
+            }
+        });
+        let client = Client::new(service, "nmstate");
+        let metrics = Rc::new(Metrics::new("test"));
+        (Hand { client, leadership: Leadership::settled(), metrics }, asked)
+    }
+
+    fn world() -> World {
+        let mut world = World::default();
+        let facts = NodeFacts { name: "w1".into(), ..NodeFacts::default() };
+        let node = KnownNode { facts, uid: "uid-w1".into() };
+        world.take(News::Nodes(Change::Put { name: "w1".into(), version: 1, thing: node }));
+        let policy = KnownPolicy {
+            facts: PolicyFacts { name: "blue".into(), ..PolicyFacts::default() },
+            version: "4".into(),
+            finalizers: vec!["others.example/keep".into()],
+            status: Default::default(),
+        };
+        world.take(News::Policies(Change::Put { name: "blue".into(), version: 4, thing: policy }));
+        let thing = EnactmentFacts { policy: "blue".into(), node: "w1".into(), ..EnactmentFacts::default() };
+        world.take(News::Enactments(Change::Put { name: "w1.blue".into(), version: 5, thing }));
+        world
+    }
+
+    fn action(version: Option<&str>, step: Step) -> Action {
+        Action::Enactment { node: "w1".into(), version: version.map(str::to_owned), step }
+    }
+
+    fn spec() -> Box<EnactmentSpec> {
+        Box::new(EnactmentSpec { stage: Stage::Claimed, attempt: 1, ..EnactmentSpec::default() })
+    }
+
+    async fn done(action: &Action, answer: Value) -> (Written, String, Value) {
+        let (hand, asked) = hand(200, answer);
+        let written = hand.perform("blue", action, &world(), Time(1)).await.unwrap();
+        let (asked, body) = asked.lock().unwrap().pop().unwrap();
+        (written, asked, body)
+    }
+
+    fn enactments(rest: &str) -> String {
+        format!("/apis/nmstate.io/v1beta1/nodenetworkconfigurationenactments{rest}")
+    }
+
+    fn made(version: &str) -> Value {
+        json!({ "metadata": { "name": "any", "resourceVersion": version } })
+    }
+
+    #[tokio::test]
+    async fn a_new_enactment_belongs_to_its_node_and_is_awaited() {
+        let (written, asked, body) = done(&action(None, Step::Claim(spec())), made("9")).await;
+        assert!(matches!(written, Written::Done(Echo::Enactments(9))), "{written:?}");
+        assert_eq!(asked, format!("POST {}", enactments("")));
+        assert_eq!(body["metadata"]["name"], "w1.blue");
+        assert_eq!(
+            body["metadata"]["labels"],
+            json!({ "nmstate.io/policy": "blue", "nmstate.io/node": "w1" })
+        );
+        assert_eq!(body["metadata"]["ownerReferences"][0]["uid"], "uid-w1");
+        assert_eq!(body["spec"]["stage"], "Claimed");
+    }
+
+    #[tokio::test]
+    async fn an_instruction_is_replaced_for_the_version_that_was_seen() {
+        let (_, asked, body) = done(&action(Some("5"), Step::Bind(spec())), made("9")).await;
+        assert_eq!(asked, format!("PATCH {}", enactments("/w1.blue")));
+        assert_eq!(body[0], json!({ "op": "replace", "path": "/metadata/resourceVersion", "value": "5" }));
+        assert_eq!((&body[1]["op"], &body[1]["path"]), (&json!("add"), &json!("/spec")));
+        assert_eq!(body[1]["value"]["attempt"], 1);
+    }
+
+    #[tokio::test]
+    async fn a_mark_is_a_report_and_a_delete_holds_for_one_version() {
+        let mark = Mark { aborted: true, reason: "R", message: "why".into() };
+        let (_, asked, body) = done(&action(Some("5"), Step::Mark(mark)), made("9")).await;
+        assert_eq!(asked, format!("PATCH {}", enactments("/w1.blue/status")));
+        assert_eq!(body["metadata"]["resourceVersion"], "5");
+        assert_eq!(body["status"]["conditions"].as_array().map(Vec::len), Some(5));
+        let (written, asked, body) =
+            done(&action(Some("5"), Step::Delete), json!({ "kind": "Status" })).await;
+        assert!(matches!(written, Written::Done(Echo::Enactment { .. })), "{written:?}");
+        assert_eq!(asked, format!("DELETE {}", enactments("/w1.blue")));
+        assert_eq!(body["preconditions"], json!({ "resourceVersion": "5" }));
+    }
+
+    #[tokio::test]
+    async fn finalizers_of_others_stay() {
+        let (_, _, body) = done(&Action::Finalizer { keep: true }, made("9")).await;
+        assert_eq!(body["metadata"]["resourceVersion"], "4");
+        assert_eq!(body["metadata"]["finalizers"], json!(["others.example/keep", finalizers::REVERT]));
+        let (written, _, body) = done(&Action::Finalizer { keep: false }, made("9")).await;
+        assert_eq!(body["metadata"]["finalizers"], json!(["others.example/keep"]));
+        assert!(matches!(written, Written::Done(Echo::PolicyOther { .. })), "{written:?}");
+    }
+
+    #[tokio::test]
+    async fn who_comes_too_late_looks_again_and_who_may_not_says_so() {
+        let answer = |code: u16, reason: &str| json!({ "kind": "Status", "status": "Failure", "code": code, "reason": reason });
+        for (code, reason) in [(409, "Conflict"), (409, "AlreadyExists"), (404, "NotFound")] {
+            let (hand, _) = hand(code, answer(code, reason));
+            let written =
+                hand.perform("blue", &action(Some("5"), Step::Bind(spec())), &world(), Time(1)).await;
+            assert!(matches!(written, Ok(Written::Refused(Echo::Enactment { .. }))), "{written:?}");
+        }
+        let (hand, _) = hand(403, answer(403, "Forbidden"));
+        let written = hand.perform("blue", &action(Some("5"), Step::Bind(spec())), &world(), Time(1)).await;
+        assert!(matches!(written, Err(Error::Api { .. })), "{written:?}");
+    }
+
+    #[tokio::test]
+    async fn who_does_not_lead_writes_nothing() {
+        let (mut hand, asked) = hand(200, made("9"));
+        hand.leadership = Leadership::lost();
+        let written = hand.perform("blue", &action(None, Step::Claim(spec())), &world(), Time(1)).await;
+        assert!(matches!(written, Err(Error::NotLeading)), "{written:?}");
+        assert!(asked.lock().unwrap().is_empty());
+    }
 }

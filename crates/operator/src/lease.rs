@@ -38,12 +38,15 @@ impl Leadership {
         }
     }
 
-    /// One that leads for good.
+    /// One that leads for an hour.
     #[cfg(test)]
     pub fn settled() -> Self {
-        let (sender, receiver) = watch::channel(Some(Instant::now() + Duration::from_secs(3600)));
-        std::mem::forget(sender);
-        Self(receiver)
+        Self(watch::channel(Some(Instant::now() + Duration::from_secs(3600))).1)
+    }
+
+    #[cfg(test)]
+    pub fn lost() -> Self {
+        Self(watch::channel(None).1)
     }
 }
 

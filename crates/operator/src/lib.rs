@@ -52,9 +52,9 @@ pub enum Error {
     Listen { address: SocketAddr, why: String },
     #[error("cannot listen to signals: {0}")]
     Signals(std::io::Error),
-    #[error("the API server refused a write ({kind}): {error}")]
+    #[error("the API server refused ({kind}): {error}")]
     Api { kind: &'static str, error: Box<kube::Error> },
-    #[error("the API server did not answer a write ({kind}) in time")]
+    #[error("the API server did not answer ({kind}) in time")]
     Slow { kind: &'static str },
     #[error("this operator does not lead any more")]
     NotLeading,

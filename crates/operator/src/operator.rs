@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use kube::Api;
-use linesman_api::objects::Policy;
 use linesman_api::policy::PolicyStatus;
 use linesman_core::rollout::{Action, Decision, Settings, Situation, decide, orphans};
 
@@ -63,18 +61,18 @@ impl Operator {
             next = tokio::time::timeout(left, self.watches.next()).await.ok().flatten();
         }
         let wanted = self.world.borrow().wants_nics();
-        if !wanted {
+        if self.watches.want_nics(wanted) && !wanted {
             self.world.borrow_mut().forget_nics();
         }
-        self.watches.want_nics(wanted);
     }
 
     fn take(&mut self, news: News) {
+        let told = self.trouble.remove(&news.about());
         if let News::Trouble(what, why) = &news {
-            let told = self.trouble.insert(what.clone(), why.clone());
             if told.as_ref() != Some(why) {
                 say::line(format!("cannot watch {what}: {why}{}", remedy(why)));
             }
+            self.trouble.insert(what.clone(), why.clone());
         }
         self.orphans |= matches!(news, News::Policies(_) | News::Enactments(_));
         match self.world.borrow_mut().take(news) {
@@ -239,11 +237,9 @@ impl Operator {
         }
         case.dirty = false;
         // The watch of policies may be behind that of enactments.
-        let api: Api<Policy> = Api::all(self.hand.client.clone());
-        let there = api.get_metadata_opt(policy).await;
-        match there.map_err(|error| Error::Api { kind: "delete", error: Box::new(error) })? {
-            Some(_) => Ok(true),
-            None => Ok(self.act(policy, actions).await? && actions.len() <= BATCH),
+        match self.hand.is_there(policy).await? {
+            true => Ok(true),
+            false => Ok(self.act(policy, actions).await? && actions.len() <= BATCH),
         }
     }
 }

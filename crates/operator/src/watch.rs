@@ -5,13 +5,14 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use futures_util::stream::{BoxStream, SelectAll, StreamExt, select_all};
+use k8s_openapi::Resource as _;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::utils::Backoff;
 use kube::runtime::watcher::{self, Config, Event, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
-use linesman_api::labels;
 use linesman_api::objects::{Enactment, Policy};
+use linesman_api::{kinds, labels};
 use linesman_core::rollout::EnactmentFacts;
 use serde::de::DeserializeOwned;
 
@@ -32,6 +33,21 @@ pub enum News {
     Nics(Change<BTreeSet<String>>),
     /// What is watched, and what went wrong; it is tried again.
     Trouble(String, String),
+}
+
+impl News {
+    /// The kind that it is about.
+    pub fn about(&self) -> String {
+        let kind = match self {
+            Self::Policies(_) => kinds::POLICY.plural,
+            Self::Enactments(_) => kinds::ENACTMENT.plural,
+            Self::Nodes(_) => Node::URL_PATH_SEGMENT,
+            Self::Agents(_) => Pod::URL_PATH_SEGMENT,
+            Self::Nics(_) => kinds::NODE_STATE.plural,
+            Self::Trouble(kind, _) => kind,
+        };
+        kind.into()
+    }
 }
 
 #[derive(Debug)]
@@ -81,13 +97,15 @@ impl Watches {
         Self { client, streams, nics: None }
     }
 
-    /// NodeNetworkStates are big, so they are looked at only while somebody wants a MAC address.
-    pub fn want_nics(&mut self, wanted: bool) {
-        if wanted != self.nics.is_some() {
+    /// NodeNetworkStates are big, so they are looked at only while somebody wants a MAC address. Whether that is new.
+    pub fn want_nics(&mut self, wanted: bool) -> bool {
+        let is_new = wanted != self.nics.is_some();
+        if is_new {
             let api = || Api::<Nics>::all(self.client.clone());
             self.nics = wanted
                 .then(|| changes(api(), Config::default(), News::Nics, |nics| Some(facts::macs(&nics))));
         }
+        is_new
     }
 
     pub async fn next(&mut self) -> Option<News> {

@@ -82,8 +82,20 @@ impl Cluster {
     /// `linesman operator`, the machine's `binary`, in the hub's network with its own service account.
     /// It serves no metrics unless told where: several operators share that network.
     pub fn start_operator(&self, binary: &Path, identity: &str, options: &[&str]) -> Result<Running> {
+        self.start_operator_with(binary, identity, options, &[])
+    }
+
+    /// The same with variables for its environment.
+    pub fn start_operator_with(
+        &self,
+        binary: &Path,
+        identity: &str,
+        options: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Result<Running> {
         let words = self.operator(binary, identity, options)?;
-        self.shared.hub.command_of_the_machine(words).spawn()
+        let command = self.shared.hub.command_of_the_machine(words);
+        variables.iter().fold(command, |command, (name, value)| command.env(name, value)).spawn()
     }
 
     fn operator(&self, binary: &Path, identity: &str, options: &[&str]) -> Result<Vec<String>> {

@@ -3,6 +3,9 @@
 mod columns;
 mod editing;
 mod manifests;
+mod operator_failure;
+mod operator_killed;
+mod operator_rollout;
 mod tokens;
 mod validation;
 mod versions;

@@ -142,7 +142,9 @@ impl<'a> Slots<'a> {
             return None;
         }
         let for_seconds = self.situation.settings.release_for + spec.options.patience.unwrap_or_default();
-        let until = self.situation.now.plus(for_seconds);
+        let now = self.situation.now.plus(for_seconds);
+        // An agent heeds a release only if it is later than the last one: clocks of operators may differ.
+        let until = spec.release_expires.map_or(now, |last| now.max(last.plus(1)));
         let spec = EnactmentSpec { stage: Stage::Released, release_expires: Some(until), ..spec.clone() };
         Some(Step::Release { spec: Box::new(spec), until })
     }

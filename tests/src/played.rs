@@ -1,0 +1,221 @@
+//! A fleet whose agents are played: a real API server, real operators, and somebody who answers enactments as agents would.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use linesman_lab::cluster::NAMESPACE;
+use linesman_lab::{Cluster, Lab, Running};
+use serde_json::{Value, json};
+
+use crate::api::{conditions, deploy, policy};
+use crate::binary;
+
+const PATIENCE: Duration = Duration::from_secs(90);
+const CONDITIONS: [&str; 5] = ["Available", "Failing", "Progressing", "Pending", "Aborted"];
+
+#[derive(Debug)]
+pub struct Fleet {
+    pub cluster: Arc<Cluster>,
+    bad: Arc<Mutex<BTreeSet<String>>>,
+    stop: Arc<AtomicBool>,
+    player: Option<JoinHandle<()>>,
+    _lab: Lab,
+}
+
+impl Fleet {
+    pub fn new(name: &str, nodes: &[&str]) -> Self {
+        let lab = Lab::start(name).expect("the lab starts");
+        let cluster = Arc::new(Cluster::start(&lab).expect("the cluster starts"));
+        cluster.install(&deploy()).expect("deploy/ is taken by the API server");
+        for node in nodes {
+            cluster.add_node(node, None, &[]).expect("a node joins");
+        }
+        let (bad, stop): (Arc<Mutex<BTreeSet<String>>>, Arc<AtomicBool>) = Default::default();
+        let player = {
+            let (cluster, bad, stop) = (cluster.clone(), bad.clone(), stop.clone());
+            std::thread::spawn(move || play(&cluster, &bad, &stop))
+        };
+        Self { cluster, bad, stop, player: Some(player), _lab: lab }
+    }
+
+    /// From now on, whatever is tried on this node fails.
+    pub fn spoil(&self, node: &str) {
+        self.bad.lock().unwrap_or_else(PoisonError::into_inner).insert(node.into());
+    }
+
+    pub fn mend(&self, node: &str) {
+        self.bad.lock().unwrap_or_else(PoisonError::into_inner).remove(node);
+    }
+
+    /// Whoever had the Lease has it no more.
+    pub fn free_lease(&self) {
+        let patch = r#"{"spec":{"holderIdentity":""}}"#;
+        let words = [
+            "patch",
+            "lease",
+            "linesman-operator",
+            "--namespace",
+            NAMESPACE,
+            "--type=merge",
+            "--patch",
+            patch,
+        ];
+        self.cluster.run(&words).expect("there is a Lease");
+    }
+
+    pub fn operator(&self, identity: &str, variables: &[(&str, &str)]) -> Running {
+        let options = ["--listen", "none"];
+        self.cluster
+            .start_operator_with(binary(), identity, &options, variables)
+            .expect("the operator starts")
+    }
+
+    pub fn policy(&self, name: &str, spec: &Value) {
+        self.cluster.apply(&policy(name, spec).to_string()).expect("the policy is taken");
+    }
+
+    /// The condition of a policy that is true, when it is this one.
+    #[track_caller]
+    pub fn wait_policy(&self, name: &str, kind: &str) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let policy = self.cluster.get("nncp", name).unwrap().unwrap_or_default();
+            let status = &policy["status"];
+            let told = status["observedGeneration"] == policy["metadata"]["generation"];
+            if told && truth(status) == kind {
+                return policy;
+            }
+            assert!(Instant::now() < deadline, "{name} is not {kind}: {status:#}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    #[track_caller]
+    pub fn wait_enactment(&self, policy: &str, node: &str, kind: &str) {
+        self.wait(|| self.enactments(policy).get(node).is_some_and(|it| truth(&it["status"]) == kind));
+    }
+
+    #[track_caller]
+    pub fn wait_gone(&self, policy: &str) {
+        self.wait(|| self.enactments(policy).is_empty());
+    }
+
+    #[track_caller]
+    fn wait(&self, there: impl Fn() -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !there() {
+            assert!(
+                Instant::now() < deadline,
+                "it never came:\n{}",
+                self.cluster.run(&["get", "nncp,nnce"]).unwrap()
+            );
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    pub fn enactments(&self, policy: &str) -> BTreeMap<String, Value> {
+        let label = format!("nmstate.io/policy={policy}");
+        let all = self.cluster.run(&["get", "nnce", "-l", &label, "-o", "json"]).unwrap();
+        let all: Value = serde_json::from_str(&all).unwrap();
+        let items = all["items"].as_array().cloned().unwrap_or_default();
+        let node = |item: &Value| {
+            item["metadata"]["labels"]["nmstate.io/node"].as_str().unwrap_or_default().to_owned()
+        };
+        items.into_iter().map(|item| (node(&item), item)).collect()
+    }
+
+    /// The most nodes that had a release of the policy at a time, as the API server wrote it down.
+    pub fn most_in_flight(&self, policy: &str) -> usize {
+        let mut history: Vec<(u64, String, bool)> = Vec::new();
+        for event in self.cluster.audit().unwrap() {
+            let object = &event.response;
+            let ours = event.resource == "nodenetworkconfigurationenactments"
+                && event.succeeded()
+                && event.writes()
+                && object["metadata"]["labels"]["nmstate.io/policy"] == policy;
+            let version = object["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok());
+            if let Some(version) = version.filter(|_| ours) {
+                let node = object["metadata"]["labels"]["nmstate.io/node"].as_str().unwrap_or_default();
+                history.push((version, node.into(), is_in_flight(object)));
+            }
+        }
+        history.sort();
+        let (mut flying, mut most) = (BTreeSet::new(), 0);
+        for (_, node, in_flight) in history {
+            if in_flight {
+                flying.insert(node)
+            } else {
+                flying.remove(&node)
+            };
+            most = most.max(flying.len());
+        }
+        most
+    }
+
+    /// How often events with this reason were written about a policy.
+    pub fn events(&self, policy: &str, reason: &str) -> usize {
+        let fields = format!("regarding.name={policy},reason={reason}");
+        let words = ["get", "events.events.k8s.io", "--field-selector", &fields, "-o", "json"];
+        let all: Value = serde_json::from_str(&self.cluster.run(&words).unwrap()).unwrap();
+        all["items"].as_array().map_or(0, Vec::len)
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(player) = self.player.take() {
+            player.join().ok();
+        }
+    }
+}
+
+pub fn truth(status: &Value) -> &str {
+    let conditions = status["conditions"].as_array();
+    let condition = conditions.and_then(|all| all.iter().find(|condition| condition["status"] == "True"));
+    condition.and_then(|condition| condition["type"].as_str()).unwrap_or("nothing")
+}
+
+fn is_answered(enactment: &Value) -> bool {
+    enactment["status"]["attempt"] == enactment["spec"]["attempt"]
+}
+
+fn is_in_flight(enactment: &Value) -> bool {
+    let ended = is_answered(enactment) && ["Available", "Failing"].contains(&truth(&enactment["status"]));
+    enactment["spec"]["stage"] == "Released" && !ended
+}
+
+/// Each round every node goes one step further.
+fn play(cluster: &Cluster, bad: &Mutex<BTreeSet<String>>, stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        let listed = cluster.kubectl(&["get", "nnce", "-o", "json", "--request-timeout=2s"]);
+        let all: Value =
+            listed.ok().and_then(|said| serde_json::from_str(&said.stdout).ok()).unwrap_or_default();
+        for enactment in all["items"].as_array().into_iter().flatten().filter(|it| is_in_flight(it)) {
+            let node = enactment["metadata"]["labels"]["nmstate.io/node"].as_str().unwrap_or_default();
+            let fails = bad.lock().unwrap_or_else(PoisonError::into_inner).contains(node);
+            let (kind, reason) = match (is_answered(enactment), fails) {
+                (false, _) => ("Progressing", "ConfigurationProgressing"),
+                (true, false) => ("Available", "SuccessfullyConfigured"),
+                (true, true) => ("Failing", "FailedToConfigure"),
+            };
+            answer(cluster, enactment, &conditions(&CONDITIONS, kind, reason));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// With the version that was read; somebody may have been faster.
+fn answer(cluster: &Cluster, enactment: &Value, conditions: &Value) {
+    let (spec, metadata) = (&enactment["spec"], &enactment["metadata"]);
+    let status = json!({ "attempt": spec["attempt"], "policyGeneration": spec["policy"]["generation"],
+                         "observedGeneration": metadata["generation"], "conditions": conditions });
+    let patch = json!({ "metadata": { "resourceVersion": metadata["resourceVersion"] }, "status": status })
+        .to_string();
+    let name = metadata["name"].as_str().unwrap_or_default();
+    let words = ["patch", "nnce", name, "--subresource=status", "--type=merge", "--patch", &patch];
+    cluster.kubectl(&words).ok();
+}
