@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use linesman_lab::cluster::KUBECONFIG;
+use linesman_lab::cluster::{KUBECONFIG, NAMESPACE};
 use linesman_lab::{Cluster, Kubernetes, Lab};
 
 fn deploy() -> &'static Path {
@@ -101,4 +101,18 @@ fn the_machine_reaches_it_through_a_forwarder() {
         .unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(String::from_utf8_lossy(&namespaces.stdout).contains("namespace/kube-system"), "{namespaces:?}");
+}
+
+#[test]
+fn nodes_that_are_objects_only_join_by_the_hundred() {
+    let lab = Lab::start("hundred").unwrap();
+    let cluster = Cluster::start(&lab).unwrap();
+    cluster.install(deploy()).unwrap();
+    let names: Vec<String> = (1..=100).map(|number| format!("w{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    cluster.add_nodes(&names, &[("zone", "a")]).unwrap();
+    let nodes = cluster.run(&["get", "nodes", "--selector", "zone=a", "--no-headers"]).unwrap();
+    assert_eq!(nodes.lines().filter(|line| line.contains(" Ready ")).count(), 100, "{nodes}");
+    let pods = cluster.run(&["get", "pods", "--namespace", NAMESPACE, "--no-headers"]).unwrap();
+    assert_eq!(pods.lines().filter(|line| line.contains("Running")).count(), 100, "{pods}");
 }

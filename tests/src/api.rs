@@ -39,7 +39,7 @@ impl Api {
 
     /// A node without a host behind it, and the token of its agent.
     pub fn node(&self, name: &str) -> String {
-        self.cluster.add_node(name, None, &[]).expect("a node joins");
+        self.cluster.add_nodes(&[name], &[]).expect("a node joins");
         self.cluster.agent_token(name).expect("its agent gets a token")
     }
 

@@ -73,10 +73,8 @@ impl Cluster {
         options: &[&str],
         variables: &[(&str, &str)],
     ) -> Result<Running> {
-        let words = agent(node).into_iter().chain(options.iter().copied());
-        let command =
-            variables.iter().fold(node.command(words)?, |command, (name, value)| command.env(name, value));
-        command.spawn()
+        let command = node.command(agent(node).iter().chain(options))?.env("POD_NAMESPACE", NAMESPACE);
+        variables.iter().fold(command, |command, (name, value)| command.env(name, value)).spawn()
     }
 
     /// `linesman operator`, the machine's `binary`, in the hub's network with its own service account.
@@ -111,7 +109,7 @@ impl Cluster {
     /// The agent of a node as a kubelet would run it: started again whenever it ends. Its log is /var/log/linesman.log there.
     pub fn keep_agent(&self, node: &Node) -> Result<Running> {
         let again = ["sh", "-c", AGAIN, "/var/log/linesman.log"];
-        node.command(again.into_iter().chain(agent(node)))?.spawn()
+        node.command(again.into_iter().chain(agent(node)))?.env("POD_NAMESPACE", NAMESPACE).spawn()
     }
 
     /// An operator in the same way.
@@ -125,7 +123,6 @@ impl Cluster {
 
 const AGAIN: &str = "while :; do \"$@\"; sleep 1; done >>\"$0\" 2>&1";
 
-fn agent(node: &Node) -> [&str; 8] {
-    let name = node.name();
-    ["linesman", "agent", "--node-name", name, "--kubeconfig", KUBECONFIG, "--namespace", NAMESPACE]
+fn agent(node: &Node) -> [&str; 6] {
+    ["linesman", "agent", "--node-name", node.name(), "--kubeconfig", KUBECONFIG]
 }

@@ -16,16 +16,27 @@ impl Cluster {
     /// Its Node, ready; the Pod of its agent, ready; and on its disk the agent's kubeconfig, whose token names the node.
     pub fn join(&self, node: &Node, labels: &[(&str, &str)]) -> Result<()> {
         let name = node.name();
-        self.add_node(name, Some(&node.mgmt_ipv4().to_string()), labels)?;
+        self.add(&[name], Some(&node.mgmt_ipv4().to_string()), labels)?;
         node.write_file(KUBECONFIG, self.kubeconfig(&self.agent_token(name)?), 0o600)
     }
 
-    /// A node of the cluster that is no node of the lab: objects only.
-    pub fn add_node(&self, name: &str, address: Option<&str>, labels: &[(&str, &str)]) -> Result<()> {
-        self.apply(&node_object(name, labels).to_string())?;
-        self.apply(&pod_object(name).to_string())?;
-        self.set_status("node", name, &node_status(true, address))?;
-        self.set_status("pod", &pod(name), &pod_status(true))
+    /// Nodes of the cluster that are no nodes of the lab: objects only, so there may be many.
+    pub fn add_nodes(&self, names: &[&str], labels: &[(&str, &str)]) -> Result<()> {
+        self.add(names, None, labels)
+    }
+
+    fn add(&self, names: &[&str], address: Option<&str>, labels: &[(&str, &str)]) -> Result<()> {
+        let nodes = || names.iter().map(|name| node_object(name, labels));
+        let pods = || names.iter().map(|name| pod_object(name));
+        self.apply_all(nodes().chain(pods()), &[])?;
+        let nodes = nodes().map(|node| with_status(node, node_status(true, address)));
+        let pods = pods().map(|pod| with_status(pod, pod_status(true)));
+        self.apply_all(nodes.chain(pods), &["--subresource=status"])
+    }
+
+    fn apply_all(&self, objects: impl Iterator<Item = Value>, options: &[&str]) -> Result<()> {
+        let list = json!({ "apiVersion": "v1", "kind": "List", "items": objects.collect::<Vec<_>>() });
+        self.apply_with(&list.to_string(), options)
     }
 
     /// Bound to the Pod of the agent there: it says on which node that runs.
@@ -102,6 +113,11 @@ fn pod_object(node: &str) -> Value {
 fn ready_condition(ready: bool, reason: &str) -> Value {
     let status = if ready { "True" } else { "False" };
     json!({ "type": "Ready", "status": status, "reason": reason, "lastTransitionTime": now() })
+}
+
+fn with_status(mut object: Value, status: Value) -> Value {
+    object["status"] = status;
+    object
 }
 
 fn now() -> String {

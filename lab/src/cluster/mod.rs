@@ -127,7 +127,11 @@ impl Cluster {
     }
 
     pub fn apply(&self, yaml: &str) -> Result<()> {
-        let words = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
+        self.apply_with(yaml, &[])
+    }
+
+    fn apply_with(&self, yaml: &str, options: &[&str]) -> Result<()> {
+        let words = [&["apply", "--server-side", "--force-conflicts", "-f", "-"], options].concat();
         succeeded(&words, self.kubectl_with(&self.admin(), &words, yaml)?).map(drop)
     }
 

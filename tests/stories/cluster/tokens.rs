@@ -36,6 +36,8 @@ fn an_agent_writes_what_is_its_own() {
     let force = json!({ "metadata": { "labels": { "nmstate.io/force-nns-refresh": "1" } } });
     taken(&api.patch(&token, &format!("nns/{node}"), &force, &[]));
     taken(&api.report(&token, &format!("nnce/{node}.own"), &status()));
+    let field = format!("metadata.name={node}");
+    taken(&api.cluster.kubectl_as(&token, &["get", "nns", "--field-selector", &field], "").unwrap());
 }
 
 #[test]
