@@ -30,9 +30,7 @@ impl Fleet {
         let lab = Lab::start(name).expect("the lab starts");
         let cluster = Arc::new(Cluster::start(&lab).expect("the cluster starts"));
         cluster.install(&deploy()).expect("deploy/ is taken by the API server");
-        for node in nodes {
-            cluster.add_node(node, None, &[]).expect("a node joins");
-        }
+        cluster.add_nodes(nodes, &[]).expect("the nodes join");
         let (bad, stop): (Arc<Mutex<BTreeSet<String>>>, Arc<AtomicBool>) = Default::default();
         let player = {
             let (cluster, bad, stop) = (cluster.clone(), bad.clone(), stop.clone());
