@@ -42,7 +42,7 @@ pub fn idle(report: &mut Report) -> Fallible<()> {
 
 struct Fleet {
     agent: Running,
-    _operator: Running,
+    operator: Running,
     node: Node,
     cluster: Cluster,
     _lab: Lab,
@@ -77,7 +77,7 @@ impl Fleet {
         let binary = sibling(&std::env::current_exe()?, "linesman");
         let operator = cluster.start_operator(&binary, "bench", &[])?;
         let agent = cluster.start_agent(&node)?;
-        let fleet = Self { agent, _operator: operator, node, cluster, _lab: lab };
+        let fleet = Self { agent, operator, node, cluster, _lab: lab };
         wait("the node's state", || fleet.cluster.get("nns", "n1").is_ok_and(|found| found.is_some()))?;
         Ok(fleet)
     }
@@ -94,7 +94,12 @@ impl Fleet {
             let conditions = policy["status"]["conditions"].as_array().cloned().unwrap_or_default();
             conditions.iter().any(|c| c["type"] == "Available" && c["status"] == "True")
         };
-        wait(&format!("policy {name}"), done)
+        wait(&format!("policy {name}"), done).map_err(|e| format!("{e}\n{}", self.picture()).into())
+    }
+
+    fn picture(&self) -> String {
+        let objects = self.cluster.run(&["get", "nncp,nnce", "-o", "wide"]).unwrap_or_default();
+        format!("{objects}\nagent:\n{}\noperator:\n{}", self.agent.stderr(), self.operator.stderr())
     }
 
     /// Everybody's requests that went well, but for the administrator's and Leases.

@@ -44,7 +44,7 @@ fn five_nodes_two_at_a_time() {
     assert!(written() > before);
 
     // A node that joins is brought up to date; a policy that goes leaves nothing.
-    fleet.cluster.add_node("w6", None, &[]).unwrap();
+    fleet.cluster.add_nodes(&["w6"], &[]).unwrap();
     fleet.wait_enactment("blue", "w6", "Available");
     fleet.cluster.run(&["delete", "nncp", "blue"]).unwrap();
     fleet.wait_gone("blue");
