@@ -16,10 +16,13 @@ use crate::binary;
 const PATIENCE: Duration = Duration::from_secs(90);
 const CONDITIONS: [&str; 5] = ["Available", "Failing", "Progressing", "Pending", "Aborted"];
 
+type Names = Arc<Mutex<BTreeSet<String>>>;
+
 #[derive(Debug)]
 pub struct Fleet {
     pub cluster: Arc<Cluster>,
-    bad: Arc<Mutex<BTreeSet<String>>>,
+    bad: Names,
+    silent: Names,
     stop: Arc<AtomicBool>,
     player: Option<JoinHandle<()>>,
     _lab: Lab,
@@ -31,12 +34,12 @@ impl Fleet {
         let cluster = Arc::new(Cluster::start(&lab).expect("the cluster starts"));
         cluster.install(&deploy()).expect("deploy/ is taken by the API server");
         cluster.add_nodes(nodes, &[]).expect("the nodes join");
-        let (bad, stop): (Arc<Mutex<BTreeSet<String>>>, Arc<AtomicBool>) = Default::default();
+        let (bad, silent, stop): (Names, Names, Arc<AtomicBool>) = Default::default();
         let player = {
-            let (cluster, bad, stop) = (cluster.clone(), bad.clone(), stop.clone());
-            std::thread::spawn(move || play(&cluster, &bad, &stop))
+            let (cluster, bad, silent, stop) = (cluster.clone(), bad.clone(), silent.clone(), stop.clone());
+            std::thread::spawn(move || play(&cluster, &bad, &silent, &stop))
         };
-        Self { cluster, bad, stop, player: Some(player), _lab: lab }
+        Self { cluster, bad, silent, stop, player: Some(player), _lab: lab }
     }
 
     /// From now on, whatever is tried on this node fails.
@@ -46,6 +49,15 @@ impl Fleet {
 
     pub fn mend(&self, node: &str) {
         self.bad.lock().unwrap_or_else(PoisonError::into_inner).remove(node);
+    }
+
+    /// From now on, this node answers nothing.
+    pub fn silence(&self, node: &str) {
+        self.silent.lock().unwrap_or_else(PoisonError::into_inner).insert(node.into());
+    }
+
+    pub fn speak(&self, node: &str) {
+        self.silent.lock().unwrap_or_else(PoisonError::into_inner).remove(node);
     }
 
     /// Whoever had the Lease has it no more.
@@ -65,7 +77,11 @@ impl Fleet {
     }
 
     pub fn operator(&self, identity: &str, variables: &[(&str, &str)]) -> Running {
-        let options = ["--listen", "none"];
+        self.operator_with(identity, &[], variables)
+    }
+
+    pub fn operator_with(&self, identity: &str, options: &[&str], variables: &[(&str, &str)]) -> Running {
+        let options = [&["--listen", "none"], options].concat();
         self.cluster
             .start_operator_with(binary(), identity, &options, variables)
             .expect("the operator starts")
@@ -102,7 +118,7 @@ impl Fleet {
     }
 
     #[track_caller]
-    fn wait(&self, there: impl Fn() -> bool) {
+    pub fn wait(&self, there: impl Fn() -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !there() {
             assert!(
@@ -187,13 +203,16 @@ fn is_in_flight(enactment: &Value) -> bool {
 }
 
 /// Each round every node goes one step further.
-fn play(cluster: &Cluster, bad: &Mutex<BTreeSet<String>>, stop: &AtomicBool) {
+fn play(cluster: &Cluster, bad: &Names, silent: &Names, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let listed = cluster.kubectl(&["get", "nnce", "-o", "json", "--request-timeout=2s"]);
         let all: Value =
             listed.ok().and_then(|said| serde_json::from_str(&said.stdout).ok()).unwrap_or_default();
         for enactment in all["items"].as_array().into_iter().flatten().filter(|it| is_in_flight(it)) {
             let node = enactment["metadata"]["labels"]["nmstate.io/node"].as_str().unwrap_or_default();
+            if silent.lock().unwrap_or_else(PoisonError::into_inner).contains(node) {
+                continue;
+            }
             let fails = bad.lock().unwrap_or_else(PoisonError::into_inner).contains(node);
             let (kind, reason) = match (is_answered(enactment), fails) {
                 (false, _) => ("Progressing", "ConfigurationProgressing"),

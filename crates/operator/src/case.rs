@@ -28,7 +28,7 @@ pub struct Case {
 
 impl Case {
     /// One that nobody has looked at.
-    pub fn new() -> Self {
+    pub fn fresh() -> Self {
         Self { dirty: true, ..Self::default() }
     }
 
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_case_rests_after_trouble_and_longer_each_time() {
-        let (mut case, now, time) = (Case::new(), Instant::now(), Time(100));
+        let (mut case, now, time) = (Case::fresh(), Instant::now(), Time(100));
         assert!(case.wants_a_look(now, time));
         assert_eq!(case.went_wrong(now), FIRST);
         assert!(!case.wants_a_look(now, time));

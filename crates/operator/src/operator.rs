@@ -108,7 +108,7 @@ impl Operator {
         let known: BTreeSet<String> =
             self.world.borrow().policies.row().iter().map(|policy| policy.name.clone()).collect();
         for name in &known {
-            self.cases.entry(name.clone()).or_insert_with(Case::new);
+            self.cases.entry(name.clone()).or_insert_with(Case::fresh);
         }
         for gone in self.cases.keys().filter(|name| !known.contains(*name)) {
             self.hand.metrics.in_flight(gone, None);
@@ -231,7 +231,7 @@ impl Operator {
     /// Whether nothing is left to do.
     async fn orphaned(&mut self, policy: &str, actions: &[Action]) -> Result<bool, Error> {
         let (now, time) = (Instant::now(), clock::now());
-        let case = self.cases.entry(policy.into()).or_insert_with(Case::new);
+        let case = self.cases.entry(policy.into()).or_insert_with(Case::fresh);
         if !case.wants_a_look(now, time) || !case.echoes.heard(&self.world.borrow(), now) {
             return Ok(false);
         }
