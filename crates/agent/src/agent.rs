@@ -403,15 +403,17 @@ impl Agent {
             }
             Order::Retry(name, answer) => {
                 let mut retried = Vec::new();
+                // In a cluster a new try is the operator's: whoever wants one edits the policy.
+                let alone = self.cluster.is_none();
                 self.ledger.0.retain(|known, entry| {
                     let meant = name.as_ref().is_none_or(|name| name == known);
                     let fought = !entry.corrections.is_none();
-                    if !meant || (entry.is_kept() && !fought) {
+                    if !meant || (!fought && (entry.is_kept() || !alone)) {
                         return true;
                     }
                     retried.push(known.clone());
                     entry.corrections = linesman_core::keep::Fight::default();
-                    if !entry.is_kept() {
+                    if !entry.is_kept() && alone {
                         entry.turn(Standing::Waiting { reason: "retried".into(), attempts: 0, until: 0 });
                     }
                     true

@@ -25,20 +25,12 @@ pub struct EnactmentSpec {
     pub stage: Stage,
     /// Counts the operator's tries on this node; the status says which one it answers.
     pub attempt: i64,
-    /// The agent may begin until then.
+    /// The operator writes `Expired` then. Never earlier than the one before: that tells a new release from old news.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_expires: Option<Time>,
     /// The last version that held on this node: what `rollout.undo` goes back to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Previous>,
-}
-
-impl EnactmentSpec {
-    /// Whether the agent may begin. It says so in the status first, with the resourceVersion that it read: a release
-    /// that was withdrawn in between is not begun.
-    pub fn may_begin(&self, now: Time) -> bool {
-        self.stage == Stage::Released && self.release_expires.is_some_and(|until| now < until)
-    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +49,8 @@ pub enum Stage {
     /// Has a slot, but may not begin. Becomes a release only in the eyes of somebody who sees this claim beside all earlier
     /// ones: so two operators at once cannot overdraw the limit.
     Claimed,
-    /// May begin until `releaseExpires`.
+    /// May begin. The agent says so in the status first, with the version that it read: a release that was withdrawn in
+    /// between is not begun.
     Released,
     /// Did not end in time, and counts as failed. What the agent reports later is taken.
     Expired,
