@@ -1,5 +1,6 @@
 //! `make docs`: the reference pages and pictures that are generated from code.
 
+mod api;
 mod codes;
 mod commands;
 mod document;
@@ -42,6 +43,7 @@ fn pages() -> Fallible<Vec<(PathBuf, String)>> {
     let docs = tree().join("docs");
     Ok(vec![
         (docs.join("reference/commands.md"), commands::page()?),
+        (docs.join("reference/api.md"), api::page()),
         (docs.join("reference/error-codes.md"), codes::page()),
         (docs.join("reference/document.md"), document::page()),
         (docs.join("reference/metrics.md"), metrics::page()),
