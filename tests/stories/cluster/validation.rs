@@ -13,6 +13,10 @@ fn bad() -> Vec<(Value, &'static str)> {
     let expression = |expression: Value| json!({ "nodeLabelSelector": { "matchExpressions": [expression] } });
     let host = |matching: Value| json!({ "hosts": [{ "match": matching, "desiredState": {} }] });
     vec![
+        (
+            json!({ "machineConfigPoolSelector": { "matchLabels": { "pool": "worker" } } }),
+            "rolling out through MachineConfigPools is not supported by this version",
+        ),
         (json!({ "nodeSelector": { "a zone": "x" } }), "the key of a label is a name such as zone"),
         (json!({ "nodeSelector": { "zone": "-x" } }), "the value of a label is at most 63 letters"),
         (expression(json!({ "key": "zone", "operator": "In" })), "In and NotIn need values"),
@@ -82,7 +86,6 @@ fn good() -> Vec<Value> {
         json!({ "priority": -5 }),
         json!({ "onDelete": "Revert" }),
         json!({ "drift": "Correct" }),
-        json!({ "machineConfigPoolSelector": { "matchLabels": { "pool": "worker" } } }),
     ]
 }
 

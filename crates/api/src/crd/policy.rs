@@ -53,8 +53,16 @@ fn spec() -> Value {
             word(&["Ignore", "Report", "Correct"])
                 .about("What happens when somebody else changes what the policy set. Default: Report."),
         ),
-        ("machineConfigPoolSelector", selector().about("Roll out through these MachineConfigPools.")),
+        (
+            "machineConfigPoolSelector",
+            selector().about("Roll out through these MachineConfigPools. Refused by this version."),
+        ),
     ])
+    // Dropped in silence, it would let a policy loose on all nodes at once.
+    .rule(
+        "!has(self.machineConfigPoolSelector)",
+        "rolling out through MachineConfigPools is not supported by this version; remove machineConfigPoolSelector",
+    )
 }
 
 fn hosts() -> Value {
