@@ -1,5 +1,7 @@
 //! Nodes of a real cluster: an API server, operators, and an agent on each node.
 
+mod rollouts;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -214,4 +216,9 @@ fn truth(conditions: &Value) -> Vec<String> {
 /// A bridge without ports: quick, and harmless.
 pub fn bridge(name: &str) -> Value {
     json!({ "interfaces": [{ "name": name, "type": "linux-bridge", "state": "up" }] })
+}
+
+/// The same, with an MTU that tells versions of a policy apart.
+pub fn bridge_of(name: &str, mtu: u64) -> Value {
+    json!({ "interfaces": [{ "name": name, "type": "linux-bridge", "state": "up", "mtu": mtu }] })
 }

@@ -1,0 +1,63 @@
+//! A policy that is deleted in mid-rollout.
+
+use linesman_tests::fleet::{ENACTMENTS, Fleet, POLICIES, bridge};
+use serde_json::json;
+
+#[test]
+fn retained_nothing_goes_back_and_nothing_is_left() {
+    let fleet = Fleet::new("deleted-retain", 3);
+    fleet.stop_in_mid_change("n2");
+    fleet.policy("retain", &json!({ "maxUnavailable": 1, "desiredState": bridge("br-retain") }));
+    fleet.wait_in_mid_change("n2");
+    fleet.delete("retain");
+    fleet.eventually("the policy is gone", || fleet.get(POLICIES, "retain").is_none());
+    fleet.eventually("who has not begun is let go", || fleet.enactment("n3", "retain").is_null());
+    fleet.let_on("n2");
+    fleet.wait_nothing_left("retain");
+    assert!(fleet.has_interface("n1", "br-retain") && fleet.has_interface("n2", "br-retain"));
+    assert!(!fleet.has_interface("n3", "br-retain"));
+    let once = vec!["committed".to_string()];
+    assert_eq!((fleet.changes("n1", "retain"), fleet.changes("n2", "retain")), (once.clone(), once));
+    assert_eq!(fleet.most_in_flight("retain"), 1);
+}
+
+#[test]
+fn reverted_every_node_goes_back_before_the_policy_is_gone() {
+    let fleet = Fleet::new("deleted-revert", 3);
+    fleet.stop_in_mid_change("n2");
+    let spec = json!({ "maxUnavailable": 1, "onDelete": "Revert", "desiredState": bridge("br-revert") });
+    fleet.policy("revert", &spec);
+    fleet.wait_in_mid_change("n2");
+    fleet.delete("revert");
+    assert!(fleet.get(POLICIES, "revert").is_some(), "its finalizer keeps it");
+    fleet.let_on("n2");
+    fleet.eventually("n2 goes back", || fleet.enactment("n2", "revert")["spec"]["revert"] == true);
+    fleet.wait_in_mid_change("n2");
+    assert!(fleet.get(POLICIES, "revert").is_some(), "n2 has not gone back yet");
+    fleet.let_on("n2");
+    fleet.wait_nothing_left("revert");
+    for node in ["n1", "n2", "n3"] {
+        assert!(!fleet.has_interface(node, "br-revert"), "{node}");
+    }
+    let changes = |node| fleet.changes(node, "revert").len();
+    assert_eq!([changes("n1"), changes("n2"), changes("n3")], [2, 2, 0], "there and back; n3 never began");
+    assert_eq!(fleet.most_in_flight("revert"), 1);
+}
+
+#[test]
+fn an_enactment_deleted_by_hand_reverts_nothing() {
+    let fleet = Fleet::new("deleted-by-hand", 1);
+    fleet.policy("hand", &json!({ "onDelete": "Revert", "desiredState": bridge("br-hand") }));
+    fleet.wait_policy("hand", "Available");
+    let before = fleet.enactment("n1", "hand")["metadata"]["uid"].clone();
+    fleet.cluster.run(&["delete", ENACTMENTS, "n1.hand"]).unwrap();
+    fleet.eventually("another one is made, and holds", || {
+        let made = fleet.enactment("n1", "hand")["metadata"]["uid"].clone();
+        !made.is_null() && made != before && fleet.enacted("n1", "hand") == "Available"
+    });
+    assert!(fleet.has_interface("n1", "br-hand"));
+    assert_eq!(fleet.changes("n1", "hand"), ["committed"], "nothing was touched");
+    fleet.delete("hand");
+    fleet.wait_nothing_left("hand");
+    assert!(!fleet.has_interface("n1", "br-hand"), "the way back is still known");
+}

@@ -1,0 +1,72 @@
+//! Policies that build on each other, in the wrong order; and some that contradict each other.
+
+use linesman_tests::fleet::{Fleet, bridge, bridge_of};
+use serde_json::{Value, json};
+
+/// Something on top of a bridge that another policy makes.
+fn on_top() -> Value {
+    json!({ "interfaces": [{ "name": "top0", "type": "mac-vlan", "state": "up",
+        "mac-vlan": { "base-iface": "br-base", "mode": "bridge", "promiscuous": true } }] })
+}
+
+#[test]
+fn the_upper_one_waits_for_the_lower_one() {
+    let fleet = Fleet::new("order", 2);
+    fleet.policy("base", &json!({ "rollout": { "paused": true }, "desiredState": bridge("br-base") }));
+    fleet.wait_seen("base");
+    fleet.policy("a-top", &json!({ "desiredState": on_top() }));
+    let why = "builds on the policy base, which is not there yet on this node";
+    for node in ["n1", "n2"] {
+        fleet.eventually(&format!("{node} says what it waits for"), || {
+            fleet.enacted(node, "a-top") == "Pending" && fleet.message(node, "a-top", "Pending") == why
+        });
+        assert_eq!(fleet.held("a-top", node), why);
+    }
+    assert_eq!(fleet.stands("a-top"), "Progressing");
+    fleet.policy("base", &json!({ "desiredState": bridge("br-base") }));
+    fleet.wait_policy("base", "Available");
+    fleet.wait_policy("a-top", "Available");
+    for node in ["n1", "n2"] {
+        assert!(fleet.has_interface(node, "top0"), "{node}");
+        assert_eq!(fleet.changes(node, "a-top").iter().filter(|v| *v == "rolled-back").count(), 0);
+    }
+}
+
+#[test]
+fn the_upper_one_alone_waits_until_somebody_makes_its_base() {
+    let fleet = Fleet::new("order-alone", 1);
+    fleet.policy("a-top", &json!({ "desiredState": on_top() }));
+    fleet.eventually("it says what is missing", || {
+        fleet.message("n1", "a-top", "Failing").contains("br-base")
+            || fleet.message("n1", "a-top", "Progressing").contains("br-base")
+    });
+    fleet.policy("base", &json!({ "desiredState": bridge("br-base") }));
+    fleet.wait_policy("base", "Available");
+    fleet.wait_policy("a-top", "Available");
+    assert!(fleet.has_interface("n1", "top0"));
+}
+
+#[test]
+fn two_that_contradict_touch_nobody_and_are_both_named() {
+    let fleet = Fleet::new("contradict", 2);
+    let version =
+        |mtu, paused| json!({ "rollout": { "paused": paused }, "desiredState": bridge_of("br-both", mtu) });
+    fleet.policy("blue", &version(1400, true));
+    fleet.policy("red", &version(1300, true));
+    fleet.policy("blue", &version(1400, false));
+    fleet.policy("red", &version(1300, false));
+    for (policy, rival) in [("blue", "red"), ("red", "blue")] {
+        fleet.wait_policy(policy, "Degraded");
+        let (reason, message) = fleet.words(policy);
+        assert_eq!(reason, "PoliciesConflict", "{message}");
+        assert!(message.contains(&format!("contradicts the policy {rival}")), "{message}");
+        assert!(message.contains("interfaces[br-both].mtu"), "{message}");
+    }
+    for node in ["n1", "n2"] {
+        assert!(!fleet.has_interface(node, "br-both"), "{node}");
+        assert!(fleet.changes(node, "blue").is_empty() && fleet.changes(node, "red").is_empty(), "{node}");
+    }
+    fleet.policy("red", &version(1400, false));
+    fleet.wait_policy("blue", "Available");
+    fleet.wait_policy("red", "Available");
+}

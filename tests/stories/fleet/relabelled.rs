@@ -1,0 +1,83 @@
+//! Nodes come and go: by their labels, late, not ready, cordoned, without an agent, deleted.
+
+use linesman_tests::binary;
+use linesman_tests::fleet::{ENACTMENTS, Fleet, STATES, bridge};
+use serde_json::json;
+
+#[test]
+fn labels_bring_a_node_in_and_out() {
+    let fleet = Fleet::new("relabelled", 2);
+    let chosen = json!({ "role": "storage" });
+    fleet.policy("stays", &json!({ "nodeSelector": chosen, "desiredState": bridge("br-stays") }));
+    let goes = json!({ "nodeSelector": chosen, "onDelete": "Revert", "desiredState": bridge("br-goes") });
+    fleet.policy("goes", &goes);
+    fleet.wait_policy("stays", "Ignored");
+    fleet.wait_policy("goes", "Ignored");
+
+    fleet.cluster.label("n1", "role", Some("storage")).unwrap();
+    fleet.wait_policy("stays", "Available");
+    fleet.wait_policy("goes", "Available");
+    assert!(fleet.has_interface("n1", "br-stays") && fleet.has_interface("n1", "br-goes"));
+
+    fleet.cluster.label("n1", "role", None).unwrap();
+    for policy in ["stays", "goes"] {
+        fleet.eventually(&format!("n1 has left {policy}"), || fleet.enactment("n1", policy).is_null());
+        fleet.wait_policy(policy, "Ignored");
+    }
+    assert!(fleet.has_interface("n1", "br-stays"), "retained");
+    assert!(!fleet.has_interface("n1", "br-goes"), "reverted");
+    assert!(fleet.changes("n2", "stays").is_empty() && fleet.changes("n2", "goes").is_empty());
+}
+
+#[test]
+fn who_is_away_holds_no_slot_and_follows() {
+    let fleet = Fleet::new("away", 4);
+    let cluster = &fleet.cluster;
+    cluster.set_ready("n1", false).unwrap();
+    cluster.cordon("n2", true).unwrap();
+    cluster.agent_ready("n3", false).unwrap();
+    fleet.policy("away", &json!({ "maxUnavailable": 1, "desiredState": bridge("br-away") }));
+    fleet.wait_enacted("n4", "away", "Available");
+    fleet.wait_policy("away", "Available");
+    assert_eq!(fleet.held("away", "n1"), "the node is not ready");
+    assert_eq!(fleet.held("away", "n2"), "the node is cordoned");
+    assert_eq!(fleet.held("away", "n3"), "no agent runs on the node");
+    assert_eq!(fleet.status("away")["nodes"]["away"], 3);
+    assert!(fleet.words("away").1.contains("3 are away"), "{:?}", fleet.words("away"));
+
+    cluster.set_ready("n1", true).unwrap();
+    fleet.wait_enacted("n1", "away", "Available");
+    cluster.cordon("n2", false).unwrap();
+    fleet.wait_enacted("n2", "away", "Available");
+    cluster.agent_ready("n3", true).unwrap();
+    fleet.wait_enacted("n3", "away", "Available");
+    fleet.eventually("everybody has it", || fleet.status("away")["nodes"]["available"] == 4);
+    assert!(fleet.status("away")["held"].is_null());
+    assert_eq!(fleet.most_in_flight("away"), 1);
+}
+
+#[test]
+fn a_node_that_joins_is_brought_up_to_date_and_one_that_goes_leaves_nothing() {
+    let mut fleet = Fleet::new("joins", 1);
+    fleet.policy("joins", &json!({ "desiredState": bridge("br-joins") }));
+    fleet.wait_policy("joins", "Available");
+
+    let node = fleet.lab.node("n2").nics(3).binary(binary()).start().expect("the node starts");
+    node.configure_static().expect("the node is reachable");
+    fleet.cluster.join(&node, &[]).expect("the node joins");
+    fleet.nodes.push(node);
+    fleet.start_agent(fleet.node("n2"));
+    fleet.wait_enacted("n2", "joins", "Available");
+    assert!(fleet.has_interface("n2", "br-joins"));
+    fleet.eventually("two nodes count", || fleet.status("joins")["nodes"]["available"] == 2);
+    fleet.eventually("n2 has told its state", || fleet.get(STATES, "n2").is_some());
+
+    let _collector = fleet.cluster.collect_garbage().unwrap();
+    fleet.kill_agent("n2");
+    fleet.cluster.delete_node("n2").unwrap();
+    fleet.eventually("nothing of n2 is left", || {
+        fleet.get(ENACTMENTS, "n2.joins").is_none() && fleet.get(STATES, "n2").is_none()
+    });
+    fleet.eventually("one node counts", || fleet.status("joins")["nodes"]["matching"] == 1);
+    assert_eq!(fleet.stands("joins"), "Available");
+}
