@@ -35,9 +35,9 @@ pub async fn settle(
     look: Look<'_>,
     judge: impl Fn(&Value) -> Vec<Difference>,
 ) -> Verdict {
-    let end = Instant::now() + deadline;
+    let mut patience = Patience::new(Instant::now(), deadline);
     loop {
-        let last = Instant::now() >= end;
+        let last = Instant::now() >= patience.end;
         let state = match look {
             Look::Declared(state) if !last && observe::quick::suffices(state) => {
                 observe::quick::retrieve(nm, state).await
@@ -48,13 +48,66 @@ pub async fn settle(
             Err(e) => Verdict::Blind(e.to_string()),
             Ok(state) => match judge(&state) {
                 none if none.is_empty() => return Verdict::Holds,
-                some => Verdict::Differs(some),
+                some => {
+                    patience.seen(Instant::now(), some.len());
+                    Verdict::Differs(some)
+                }
             },
         };
         if last {
             return verdict;
         }
-        let left = end.saturating_duration_since(Instant::now());
+        let left = patience.end.saturating_duration_since(Instant::now());
         tokio::time::timeout(left, watch.next()).await.ok();
+    }
+}
+
+/// Until when it is looked. A busy host that gets nearer with every look is given more time than one that stands still:
+/// a hundred bridges on a loaded machine take NetworkManager a while.
+#[derive(Debug)]
+struct Patience {
+    end: Instant,
+    step: Duration,
+    latest: Instant,
+    fewest: usize,
+}
+
+impl Patience {
+    fn new(now: Instant, deadline: Duration) -> Self {
+        Self { end: now + deadline, step: deadline / 2, latest: now + deadline * 5, fewest: usize::MAX }
+    }
+
+    fn seen(&mut self, now: Instant, differences: usize) {
+        if differences < self.fewest {
+            let first = self.fewest == usize::MAX;
+            self.fewest = differences;
+            if !first {
+                self.end = self.end.max(now + self.step).min(self.latest);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_gets_nearer_is_waited_for_and_who_stands_still_is_not() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut patience = Patience::new(start, Duration::from_secs(12));
+        for second in 0..12 {
+            patience.seen(at(second), 100);
+        }
+        assert_eq!(patience.end, at(12));
+        patience.seen(at(11), 40);
+        assert_eq!(patience.end, at(17));
+        patience.seen(at(16), 41);
+        assert_eq!(patience.end, at(17), "back and forth is no progress");
+        for second in 17..200 {
+            patience.seen(at(second), 40 - usize::try_from(second / 10).unwrap_or_default());
+        }
+        assert_eq!(patience.end, at(60), "not for ever");
     }
 }
