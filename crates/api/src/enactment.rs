@@ -25,7 +25,7 @@ pub struct EnactmentSpec {
     pub stage: Stage,
     /// Counts the operator's tries on this node; the status says which one it answers.
     pub attempt: i64,
-    /// The agent may begin until then.
+    /// The agent may begin until then; of what is not released, when the last release ended. Only grows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_expires: Option<Time>,
     /// The last version that held on this node: what `rollout.undo` goes back to.

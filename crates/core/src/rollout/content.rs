@@ -74,7 +74,8 @@ pub fn instruction(
         revert: content.revert,
         stage,
         attempt: old.map_or(0, |spec| spec.attempt) + i64::from(stage == Stage::Claimed),
-        release_expires: None,
+        // Kept, so that the next release can end later.
+        release_expires: old.and_then(|spec| spec.release_expires),
         previous: before.and_then(|enactment| previous(policy, content, enactment)),
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use linesman_api::enactment::{EnactmentSpec, Stage};
 use linesman_api::reasons::enactment::{ABORTED, HELD, LIMIT};
+use linesman_api::time::Time;
 
 use super::content::{Content, instruction};
 use super::facts::{EnactmentFacts, Situation};
@@ -142,7 +143,9 @@ impl<'a> Slots<'a> {
             return None;
         }
         let for_seconds = self.situation.settings.release_for + spec.options.patience.unwrap_or_default();
-        let until = self.situation.now.plus(for_seconds);
+        // Nodes take only what ends later than what they took before.
+        let earliest = spec.release_expires.map_or(Time(0), |last| last.plus(1));
+        let until = self.situation.now.plus(for_seconds).max(earliest);
         let spec = EnactmentSpec { stage: Stage::Released, release_expires: Some(until), ..spec.clone() };
         Some(Step::Release { spec: Box::new(spec), until })
     }
