@@ -16,6 +16,8 @@ use crate::clock;
 const FIRST_WAIT: u64 = 5;
 const LONGEST_WAIT: u64 = 300;
 
+const REVERT: &str = "revert of policy ";
+
 /// What an attempt came to, for one policy or several.
 #[derive(Debug)]
 pub enum Attempt {
@@ -107,6 +109,17 @@ fn title(policies: &[&Policy]) -> String {
     }
 }
 
+/// Whether a record of that title is about this policy. Of many, not all are named.
+pub fn concerns(title: &str, name: &str, revert: bool) -> bool {
+    if revert {
+        return title.strip_prefix(REVERT) == Some(name);
+    }
+    let several =
+        title.strip_prefix("policies ").map(|names| names.split(" and ").next().unwrap_or_default());
+    title.strip_prefix("policy ") == Some(name)
+        || several.is_some_and(|names| names.split(", ").any(|one| one == name))
+}
+
 /// What a policy that is gone had changed goes back, but for what other policies ask for.
 pub async fn revert(
     entry: &Entry,
@@ -117,7 +130,7 @@ pub async fn revert(
     let kept: Vec<&Policy> = kept.iter().filter(|p| p.name != entry.policy.name).collect();
     let kept = compose(&kept).unwrap_or(Value::Null);
     let back = without(&entry.back, &kept);
-    let request = Request::new(format!("revert of policy {}", entry.policy.name), back);
+    let request = Request::new(format!("{REVERT}{}", entry.policy.name), back);
     if request.state.as_object().is_none_or(serde_json::Map::is_empty) {
         return Attempt::Ended(Box::new(Outcome::unchanged()));
     }
@@ -285,5 +298,15 @@ mod tests {
         let (a, b) = (policy(1), Policy { name: "b".into(), ..policy(1) });
         assert_eq!(title(&[&a]), "policy a");
         assert_eq!(title(&[&a, &b, &a, &b]), "policies a, b and 2 more");
+    }
+
+    #[test]
+    fn titles_name_their_policies() {
+        let (a, b) = (policy(1), Policy { name: "b".into(), ..policy(1) });
+        for titled in [title(&[&a]), title(&[&b, &a]), title(&[&b, &a, &b, &b])] {
+            assert!(concerns(&titled, "a", false), "{titled}");
+            assert!(!concerns(&titled, "c", false) && !concerns(&titled, "a", true), "{titled}");
+        }
+        assert!(concerns("revert of policy a", "a", true) && !concerns("revert of policy a", "a", false));
     }
 }

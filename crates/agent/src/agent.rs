@@ -91,7 +91,8 @@ pub async fn run(config: Config) -> Result<()> {
     agent.finish_earlier().await;
     agent.host.look().await;
     if let Some(cluster) = &mut agent.cluster {
-        cluster.settle_earlier(&mut agent.ledger, agent.host.state());
+        let records = Journal::new(&agent.config.settings.state_dir).records();
+        cluster.settle_earlier(&mut agent.ledger, &records, agent.host.state());
     }
     agent.reload();
     agent.report();
@@ -245,6 +246,9 @@ impl Agent {
                 Err(attempt) => self.enter(&policy, None, &attempt),
             }
         }
+        if let Some(cluster) = &mut self.cluster {
+            cluster.planned(&ready);
+        }
         let all: Vec<&Ready> = ready.iter().collect();
         if !all.is_empty() {
             let attempt = self.together(session, &all).await;
@@ -301,6 +305,10 @@ impl Agent {
 
     fn note(&mut self, policy: &Policy, ready: Option<&Ready>, attempt: &Attempt) {
         act::enter(&mut self.ledger, policy, ready, attempt);
+        // What is answered for must be known first.
+        if self.cluster.is_some() {
+            self.store();
+        }
         if let Some(cluster) = &mut self.cluster {
             let attempts = match self.ledger.get(&policy.name).map(|e| &e.standing) {
                 Some(Standing::Waiting { attempts, .. }) => *attempts,
@@ -329,12 +337,13 @@ impl Agent {
             say::warning(format!("policy {name} is gone, but what it had changed did not go back: {reason}"));
             entry.turn(Standing::RevertFailed { reason });
         }
+        self.store();
         if let Some(cluster) = &mut self.cluster {
             cluster.enter(name, None, &attempt, 1);
             self.sources = cluster.sources(&self.ledger);
         }
         self.host.verified(&self.ledger, &[]);
-        self.store();
+        self.report();
     }
 
     /// Drift that is still there after a breath is corrected.
@@ -446,12 +455,14 @@ impl Agent {
         let policies = status::policies(&self.sources, &self.ledger, &self.host.drift, clock::now());
         let held = hold::read(&self.config.settings.state_dir);
         let (verdict, story) = status::summarise(&policies, held.as_ref(), self.host.blind.as_deref());
+        let silent = self.cluster.as_ref().and_then(|cluster| cluster.silent().map(str::to_owned));
         let status = Status {
             verdict,
             story,
             policies,
             held,
             blind: self.host.blind.clone(),
+            silent,
             version: self.config.version.into(),
             pid: std::process::id(),
             started: self.started.clone(),

@@ -23,6 +23,9 @@ pub struct Status {
     /// What keeps the agent from looking at the host, if anything does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blind: Option<String>,
+    /// In a cluster: why its API server cannot be heard, while it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent: Option<String>,
     pub version: String,
     pub pid: u32,
     pub started: String,

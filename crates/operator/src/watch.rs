@@ -9,11 +9,12 @@ use k8s_openapi::Resource as _;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::utils::Backoff;
-use kube::runtime::watcher::{self, Config, Event, watcher};
+use kube::runtime::watcher::{self, Config, Event};
 use kube::{Api, Client, Resource, ResourceExt};
 use linesman_api::objects::{Enactment, Policy};
 use linesman_api::{kinds, labels};
 use linesman_core::rollout::EnactmentFacts;
+use linesman_daemon::watch::watch;
 use serde::de::DeserializeOwned;
 
 use crate::facts::{self, Agent, KnownNode, KnownPolicy};
@@ -152,7 +153,7 @@ where
         Ok(event) => change(&mut all, event, facts).map(news),
         Err(error) => Some(News::Trouble(K::plural(&()).into_owned(), reason(&error))),
     };
-    watcher(api, config.timeout(WATCH))
+    watch(api, config.timeout(WATCH))
         .backoff(Pauses(SOON))
         .filter_map(move |event| std::future::ready(read(event)))
         .boxed()

@@ -6,9 +6,10 @@ use std::pin::Pin;
 use futures_util::{Stream, StreamExt};
 use kube::api::DynamicObject;
 use kube::runtime::WatchStreamExt;
-use kube::runtime::watcher::{Config, Event, watcher};
+use kube::runtime::watcher::{Config, Event};
 use linesman_api::labels;
 use linesman_core::enact::Bound;
+use linesman_daemon::watch::watch;
 
 use super::door::{Door, bound};
 use crate::say;
@@ -22,6 +23,7 @@ pub struct Enactments {
     /// What is being listed: nothing is gone before the list is complete.
     listing: BTreeMap<String, Bound>,
     pub synced: bool,
+    listed: bool,
     /// The API server could not be reached the last time.
     pub silent: Option<String>,
 }
@@ -35,13 +37,14 @@ impl std::fmt::Debug for Enactments {
 impl Enactments {
     pub fn watch(door: &Door) -> Self {
         let selector = format!("{}={}", labels::NODE, door.node);
-        let events = watcher(door.enactments(), Config::default().labels(&selector)).default_backoff();
+        let events = watch(door.enactments(), Config::default().labels(&selector)).default_backoff();
         Self {
             node: door.node.clone(),
             events: events.boxed(),
             known: BTreeMap::new(),
             listing: BTreeMap::new(),
             synced: false,
+            listed: false,
             silent: None,
         }
     }
@@ -54,27 +57,39 @@ impl Enactments {
         self.known.get(policy)
     }
 
-    /// Until there is news. Nothing is lost if the wait is given up.
+    /// What was read from the API server itself; the watch may be behind.
+    pub fn read(&mut self, bound: Bound) {
+        self.known.insert(bound.policy.clone(), bound);
+    }
+
+    /// Whether all of them were listed since this was asked last.
+    pub fn take_listed(&mut self) -> bool {
+        std::mem::take(&mut self.listed)
+    }
+
+    /// Until there is news, also of the API server itself. Nothing is lost if the wait is given up.
     pub async fn changed(&mut self) {
         loop {
             let Some(event) = self.events.next().await else { return std::future::pending().await };
             match event {
                 Ok(event) => {
-                    if self.silent.take().is_some() {
+                    let back = self.silent.take().is_some();
+                    if back {
                         say::info("the API server answers again");
                     }
-                    if self.hear(event) {
+                    if self.hear(event) || back {
                         return;
                     }
                 }
                 Err(error) => {
                     let why = error.to_string();
-                    if self.silent.is_none() {
+                    let known = self.silent.replace(why.clone()).is_some();
+                    if !known {
                         say::warning(format!(
                             "the API server does not answer: {why}; everything stays as it is"
                         ));
+                        return;
                     }
-                    self.silent = Some(why);
                 }
             }
         }
@@ -90,7 +105,7 @@ impl Enactments {
             }
             Event::InitDone => {
                 self.known = std::mem::take(&mut self.listing);
-                self.synced = true;
+                (self.synced, self.listed) = (true, true);
                 return true;
             }
             Event::Apply(object) => {

@@ -4,6 +4,7 @@
 //! touched (`orders.json`), so that its outcome reaches the cluster after a crash, a reboot or a cut.
 
 mod door;
+mod earlier;
 mod enactments;
 mod eyes;
 mod outbox;
@@ -18,14 +19,13 @@ use std::sync::Arc;
 use linesman_api::time::Time;
 use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
-use linesman_core::enact::{self, Bound, Order, Orders};
+use linesman_core::enact::{self, Bound, Order, Orders, Planned};
 use linesman_core::keep::{Ledger, Standing};
 use linesman_core::report::{self, Category, Ending, Glob, Verdict, Versions};
-use linesman_core::verify::verify;
 use linesman_engine::{desired, nm};
 use serde_json::{Value, json};
 
-use crate::act::{self, Attempt, Ready};
+use crate::act::{Attempt, Ready};
 use crate::book::Book;
 use crate::metrics::Metrics;
 use crate::sources::Sources;
@@ -104,6 +104,10 @@ impl Cluster {
             () = self.states.asked() => {}
             receipt = self.outbox.receipt() => self.note(receipt),
             () = later => self.patience = None,
+        }
+        if self.enactments.take_listed() {
+            // It may have forgotten: a server that was away may have been restored from a backup.
+            self.sent.clear();
         }
         self.metrics.heard(self.enactments.silent.is_some());
     }
@@ -216,16 +220,18 @@ impl Cluster {
             return Ok(false);
         }
         self.door.begin(object, &enact::begun(&bound, Time(clock::now()))).await?;
+        self.enactments.read(bound.clone());
         self.metrics.wrote("enactment");
         say::info(format!(
             "policy {policy}, generation {}: {}",
             bound.spec.policy.generation,
             if bound.spec.revert { "going back" } else { "taken" }
         ));
-        let order = match enact::policy(&bound, &desired::schema) {
+        let mut order = match enact::policy(&bound, &desired::schema) {
             Ok(policy) => self.order(&bound, policy, ledger),
             Err(problems) => refused(&bound, &told(&problems)),
         };
+        order.taken = clock::now();
         let open = !order.ended;
         self.orders.0.insert(policy.to_string(), order);
         self.store();
@@ -234,6 +240,7 @@ impl Cluster {
 
     fn order(&self, bound: &Bound, policy: linesman_core::policy::Policy, ledger: &mut Ledger) -> Order {
         if !bound.spec.revert {
+            enact::try_again(&policy, ledger);
             return Order::of(bound, Some(policy));
         }
         // Going back is what the ledger does with a policy that is gone and wants it.
@@ -288,32 +295,12 @@ impl Cluster {
         self.orders.0.get(name).is_some_and(|order| !order.ended)
     }
 
-    /// What an earlier life of this agent began and did not answer.
-    pub fn settle_earlier(&mut self, ledger: &mut Ledger, state: &Value) {
-        let open: Vec<String> =
-            self.orders.0.iter().filter(|(_, order)| !order.ended).map(|(name, _)| name.clone()).collect();
-        for name in open {
-            let Some(order) = self.orders.0.get_mut(&name) else { continue };
-            let waits = |entry: &linesman_core::keep::Entry| {
-                matches!(entry.standing, Standing::Waiting { .. })
-                    && order.policy.as_ref() == Some(&entry.policy)
-            };
-            if ledger.get(&name).is_some_and(waits) {
-                continue;
+    /// What is about to be made, written down for whoever has to answer for it after a crash.
+    pub fn planned(&mut self, ready: &[Ready]) {
+        for one in ready {
+            if let Some(order) = self.orders.0.get_mut(&one.policy.name).filter(|order| !order.ended) {
+                order.plan = Some(Planned { state: one.state.clone(), back: one.back.clone() });
             }
-            // Committed, but the ledger did not hear of it.
-            let policy = order.policy.clone().filter(|policy| !order.revert && policy.capture.is_none());
-            if let Some(policy) = policy.filter(|p| ledger.get(&name).is_none_or(|e| e.policy != *p)) {
-                let canonical = desired::canonical(&policy.state).unwrap_or(Value::Null);
-                if !canonical.is_null() && !state.is_null() && verify(&canonical, state, state).is_empty() {
-                    let ready = Ready { policy: policy.clone(), state: canonical, back: Value::Null };
-                    let attempt = Attempt::Ended(Box::new(linesman_engine::outcome::Outcome::committed()));
-                    act::enter(ledger, &policy, Some(&ready), &attempt);
-                }
-            }
-            let ending = order.after_a_crash(ledger.get(&name));
-            say::info(format!("policy {name}: an earlier agent did not say how it ended"));
-            order.answer(report::ended(&ending), true);
         }
         self.store();
     }

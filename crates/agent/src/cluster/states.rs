@@ -7,12 +7,13 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::Api;
 use kube::api::{DynamicObject, ObjectMeta, PartialObjectMeta, PostParams};
 use kube::runtime::WatchStreamExt;
-use kube::runtime::watcher::{self, Config, Event, watcher};
+use kube::runtime::watcher::{self, Config, Event};
 use linesman_api::kinds::NODE_STATE;
 use linesman_api::labels::FORCE_REFRESH;
 use linesman_api::node_state::NodeStateStatus;
 use linesman_api::time::Time;
 use linesman_core::report::{BUDGET, Glob, Versions, report, update};
+use linesman_daemon::watch::watch;
 use serde_json::Value;
 
 use super::door::{Door, Error, state_resource, within};
@@ -30,6 +31,7 @@ pub struct States {
     /// What the cluster knows.
     known: Option<NodeStateStatus>,
     compared: bool,
+    listed: bool,
     forced: bool,
 }
 
@@ -45,12 +47,13 @@ impl States {
         let own = Config::default().fields(&format!("metadata.name={}", door.node));
         Self {
             door: door.clone(),
-            events: watcher(api, own).default_backoff().boxed(),
+            events: watch(api, own).default_backoff().boxed(),
             asked: None,
             filter,
             versions,
             known: None,
             compared: false,
+            listed: false,
             forced: false,
         }
     }
@@ -75,6 +78,11 @@ impl States {
                 Ok(Event::InitDone) => {
                     // Whoever sets the label for the first time asks, too.
                     self.asked.get_or_insert(None);
+                    if std::mem::replace(&mut self.listed, true) {
+                        // The API server was away, and may have been restored from a backup.
+                        (self.known, self.compared) = (None, false);
+                        return;
+                    }
                 }
                 _ => {}
             }

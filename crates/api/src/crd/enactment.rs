@@ -35,7 +35,7 @@ fn spec() -> Value {
                 .about("How far the operator lets it go. The agent begins only what is Released."),
         ),
         ("attempt", long().about("Counts the tries on this node; the status says which one it answers.")),
-        ("releaseExpires", time().about("The agent may begin until then.")),
+        ("releaseExpires", time().about("The agent may begin until then; of what is not released, when the last release ended. Only grows.")),
         ("previous", previous()),
     ])
     .required(&["policy", "stage"])

@@ -40,7 +40,7 @@ pub fn owed(
     }
     let drifted = order.ended.then(|| drifted(order, entry, drift)).flatten();
     // A cluster that was restored from a backup has forgotten what it was told.
-    let forgotten = bound.status.attempt != Some(order.attempt);
+    let forgotten = bound.status.attempt != Some(order.attempt) || !knows(bound, &order.answer);
     let drift_is_news = !says(&bound.status.conditions, drifted.as_ref());
     if order.told && !forgotten && !drift_is_news {
         return None;
@@ -62,13 +62,11 @@ pub fn owed(
 }
 
 /// An instruction from before what this node took last: a cluster that was restored from a backup. Nothing is done
-/// for it, and whoever waits is told.
+/// for it, and whoever waits is told; whatever it once came to holds no longer.
 pub fn old_news(bound: &Bound, orders: &Orders, now: Time) -> Option<EnactmentStatus> {
     let order = orders.0.get(&bound.policy)?;
-    let unanswered = bound.status.attempt != Some(bound.spec.attempt)
-        || linesman_api::condition::is_true(&bound.status.conditions, "Progressing");
     let old = bound.spec.release_expires < Some(order.release);
-    if bound.spec.stage != Stage::Released || !old || !unanswered {
+    if !matches!(bound.spec.stage, Stage::Released | Stage::Expired) || !old {
         return None;
     }
     let reason = "this instruction is older than what the node took last, as after a restored backup; \
@@ -78,8 +76,22 @@ pub fn old_news(bound: &Bound, orders: &Orders, now: Time) -> Option<EnactmentSt
         reason: Some(reason.into()),
         ..Ending::new(Verdict::Abandoned)
     };
-    let conditions = dated(&bound.status.conditions, report::ended(&ending), now);
+    let conditions = report::ended(&ending);
+    if bound.status.attempt == Some(bound.spec.attempt) && knows(bound, &conditions) {
+        return None;
+    }
+    let conditions = dated(&bound.status.conditions, conditions, now);
     Some(EnactmentStatus { conditions, ..begun(bound, now) })
+}
+
+/// Whether the enactment says this already.
+fn knows(bound: &Bound, conditions: &[Condition]) -> bool {
+    conditions.iter().all(|told| {
+        let known = find(&bound.status.conditions, &told.kind);
+        known.is_some_and(|known| {
+            (known.status, &known.reason, &known.message) == (told.status, &told.reason, &told.message)
+        })
+    })
 }
 
 fn kept<'a>(order: &Order, entry: Option<&'a Entry>) -> Option<&'a Entry> {
@@ -148,8 +160,10 @@ mod tests {
         bound.status = status;
         order.told = true;
         assert_eq!(owes(&order, &bound, &[]), None);
-        bound.status = EnactmentStatus::default();
+        let told = std::mem::take(&mut bound.status);
         assert!(owes(&order, &bound, &[]).is_some(), "restored from a backup");
+        bound.status = begun(&bound, Time(1));
+        assert_eq!(owes(&order, &bound, &[]), Some(told), "restored from when it was under way");
     }
 
     #[test]
@@ -191,5 +205,17 @@ mod tests {
         let told = Bound { status, ..old };
         assert_eq!(old_news(&told, &orders, Time(1)), None);
         assert_eq!(old_news(&bound(Stage::Released, 11, 2), &orders, Time(1)), None);
+        assert_eq!(old_news(&bound(Stage::Claimed, 9, 2), &orders, Time(1)), None);
+    }
+
+    #[test]
+    fn what_an_old_instruction_came_to_holds_no_longer() {
+        let orders = Orders([("a".to_string(), answered())].into());
+        let mut old = bound(Stage::Released, 9, 1);
+        let available = report::ended(&Ending::new(Verdict::Committed));
+        old.status =
+            EnactmentStatus { attempt: Some(1), conditions: available, ..EnactmentStatus::default() };
+        let status = old_news(&old, &orders, Time(1)).expect("the node took something else since");
+        assert!(linesman_api::condition::is_true(&status.conditions, "Failing"));
     }
 }

@@ -9,5 +9,5 @@ mod take;
 mod trunks;
 
 pub use answer::{begun, old_news, owed};
-pub use orders::{Order, Orders};
-pub use take::{Bound, Refused, Taken, fresh, policy, taken};
+pub use orders::{Order, Orders, Planned};
+pub use take::{Bound, Refused, Taken, fresh, policy, taken, try_again};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use linesman_api::condition::Condition;
 use linesman_api::time::Time;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Bound;
 use crate::keep::{Entry, Standing};
@@ -30,6 +31,12 @@ pub struct Order {
     /// What was asked for; none: it could not be read.
     pub policy: Option<Policy>,
     pub revert: bool,
+    /// Seconds since 1970.
+    #[serde(default)]
+    pub taken: u64,
+    /// What is about to be made; gone when it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Planned>,
     /// What is to be told, and whether it was.
     #[serde(default)]
     pub answer: Vec<Condition>,
@@ -42,12 +49,21 @@ pub struct Order {
     pub told: bool,
 }
 
+/// Worked out on the host as it was before: nobody could do so afterwards.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Planned {
+    /// Captures filled in.
+    pub state: Value,
+    /// What undoes it.
+    pub back: Value,
+}
+
 impl Orders {
     /// The policy is gone from this node. Only when it was last released stays known: a backup may bring the instruction
     /// back, and it is to be no news then.
     pub fn bury(&mut self, name: &str) {
         if let Some(order) = self.0.get_mut(name) {
-            (order.policy, order.answer) = (None, Vec::new());
+            (order.policy, order.plan, order.answer) = (None, None, Vec::new());
             (order.ended, order.told) = (true, true);
         }
     }
@@ -66,6 +82,8 @@ impl Order {
             release: bound.spec.release_expires.unwrap_or_default(),
             policy,
             revert: bound.spec.revert,
+            taken: 0,
+            plan: None,
             answer: Vec::new(),
             features: Vec::new(),
             ended: false,
@@ -75,10 +93,11 @@ impl Order {
 
     pub fn answer(&mut self, conditions: Vec<Condition>, ended: bool) {
         (self.answer, self.ended, self.told) = (conditions, ended, false);
+        self.plan.take_if(|_| ended);
     }
 
-    /// How it ended, if the agent died before it could say so. The ledger is written first; what it does not know
-    /// was taken back by the transaction's own journal.
+    /// How it ended, if the agent died before it could say so and the journal knows nothing of it. The ledger is written
+    /// first.
     pub fn after_a_crash(&self, entry: Option<&Entry>) -> Ending {
         let known = entry.filter(|entry| self.policy.as_ref() == Some(&entry.policy));
         let (verdict, category, reason) = match known.map(|entry| &entry.standing) {

@@ -52,6 +52,13 @@ pub fn policy(bound: &Bound, schema: Schema<'_>) -> Result<Policy, Refused> {
     Ok(Policy { name: bound.policy.clone(), options: spec.options.clone(), ..policy })
 }
 
+/// A release is an order to try, even what was tried before as it is: whoever gave it waits for an answer.
+pub fn try_again(policy: &Policy, ledger: &mut Ledger) {
+    if let Some(entry) = ledger.0.get_mut(&policy.name).filter(|entry| entry.policy == *policy) {
+        entry.turn(Standing::Waiting { reason: "released again".into(), attempts: 0, until: 0 });
+    }
+}
+
 /// What this node keeps.
 #[derive(Debug, Default, PartialEq)]
 pub struct Taken {
@@ -142,6 +149,32 @@ mod tests {
         let mut empty = bound(Stage::Released, 10);
         empty.spec.desired_state = None;
         assert_eq!(policy(&empty, &|_| Ok(())).unwrap().state, json!({}));
+    }
+
+    #[test]
+    fn what_is_released_again_is_due_again() {
+        let policy = policy(&bound(Stage::Released, 10), &|_| Ok(())).unwrap();
+        for standing in [Standing::Kept, Standing::RolledBack { reason: String::new() }] {
+            let entry = crate::keep::Entry {
+                policy: policy.clone(),
+                standing,
+                since: 0,
+                state: Value::Null,
+                back: Value::Null,
+                corrections: crate::keep::Fight::default(),
+            };
+            let mut ledger = Ledger([("a".to_string(), entry)].into());
+            try_again(&policy, &mut ledger);
+            let situation = crate::keep::Situation {
+                policies: std::slice::from_ref(&policy),
+                unreadable: &std::collections::BTreeSet::new(),
+                ledger: &ledger,
+                held: false,
+                drift: &BTreeMap::new(),
+                now: 1,
+            };
+            assert_eq!(crate::keep::decide(&situation), crate::keep::Next::Apply(vec!["a".into()]));
+        }
     }
 
     #[test]

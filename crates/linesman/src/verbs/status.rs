@@ -67,6 +67,10 @@ fn print(status: &Status, diff: bool) {
             super::diff::print_policy(&policy.name, &policy.differences, false);
         }
     }
+    if let Some(why) = &status.silent {
+        output::line(format!("{}: {why}", paint("the API server does not answer", "33")));
+        output::line("  everything stays as it is; what it was not told, it is told when it is back");
+    }
     if status.held.is_some() {
         output::line("`linesman release` ends the hold");
     }

@@ -1,0 +1,61 @@
+//! Watches of objects in a cluster.
+
+use std::fmt::Debug;
+
+use futures_util::stream::{BoxStream, Stream, StreamExt, unfold};
+use kube::runtime::watcher::{Config, Error, Event, watcher};
+use kube::{Api, Resource};
+use serde::de::DeserializeOwned;
+
+type Events<K> = BoxStream<'static, Result<Event<K>, Error>>;
+
+/// Begins with a list, and lists anew after the API server was away: one that was restored from a backup counts its
+/// versions from there, and would say nothing to a watch that goes on until it has caught up.
+pub fn watch<K>(api: Api<K>, config: Config) -> impl Stream<Item = Result<Event<K>, Error>> + Send
+where
+    K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+{
+    anew(move || watcher(api.clone(), config.clone()).boxed())
+}
+
+fn anew<K: 'static>(
+    begin: impl Fn() -> Events<K> + Send,
+) -> impl Stream<Item = Result<Event<K>, Error>> + Send {
+    unfold((begin, None), async |(begin, events): (_, Option<Events<K>>)| {
+        let mut events = events.unwrap_or_else(&begin);
+        let event = events.next().await?;
+        let over = matches!(event, Err(Error::WatchFailed(_) | Error::WatchStartFailed(_)));
+        Some((event, (begin, (!over).then_some(events))))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use futures_util::stream::iter;
+
+    fn lost() -> Error {
+        Error::WatchFailed(kube::Error::LinesCodecMaxLineLengthExceeded)
+    }
+
+    #[tokio::test]
+    async fn a_lost_connection_is_followed_by_a_list() {
+        let begin = || iter([Ok(Event::Init), Ok(Event::Apply(1)), Err(lost()), Ok(Event::Apply(2))]).boxed();
+        let heard: Vec<_> = anew(begin).take(5).map(|event| event.ok()).collect().await;
+        let told = |event: &Option<Event<i32>>| match event {
+            Some(Event::Init) => "list",
+            Some(Event::Apply(1)) => "one",
+            Some(_) => "two",
+            None => "lost",
+        };
+        assert_eq!(heard.iter().map(told).collect::<Vec<_>>(), ["list", "one", "lost", "list", "one"]);
+    }
+
+    #[tokio::test]
+    async fn what_the_server_refuses_is_left_to_the_watch() {
+        let begin = || iter([Err(Error::NoResourceVersion), Ok(Event::Apply(2))]).boxed();
+        let heard: Vec<_> = anew(begin).take(2).collect().await;
+        assert!(matches!(heard[1], Ok(Event::Apply(2))));
+    }
+}
