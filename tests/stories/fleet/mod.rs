@@ -1,3 +1,7 @@
 //! A real API server, operators, and nodes with agents.
 
 mod bridge_everywhere;
+mod examples;
+mod metrics;
+mod node_state;
+mod secrets;

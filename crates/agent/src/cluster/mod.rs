@@ -16,11 +16,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use linesman_api::time::Time;
+use linesman_core::codes::endings::NO_WAY_BACK;
 use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::enact::{self, Bound, Order, Orders};
 use linesman_core::keep::{Ledger, Standing};
+use linesman_core::policy::Policy;
 use linesman_core::report::{self, Category, Ending, Glob, Verdict, Versions};
+use linesman_core::secrets::{Secrets, left_open, references};
 use linesman_core::verify::verify;
 use linesman_engine::{desired, nm};
 use serde_json::{Value, json};
@@ -46,6 +49,8 @@ pub struct Config {
     pub filter: Vec<Glob>,
     /// kubernetes-nmstate's lock file.
     pub handler_lock: PathBuf,
+    /// Where Secrets are that policies point to.
+    pub namespace: String,
 }
 
 #[derive(Debug)]
@@ -66,7 +71,7 @@ pub struct Cluster {
 
 impl Cluster {
     pub async fn join(config: &Config, book: Book, metrics: Rc<Metrics>) -> Result<Self, Error> {
-        let door = Door::new(config.kubeconfig.as_deref(), &config.node).await?;
+        let door = Door::new(config.kubeconfig.as_deref(), &config.node, &config.namespace).await?;
         let versions = Versions {
             network_manager: match nm::Nm::connect().await {
                 Ok(nm) => nm.version().await.ok(),
@@ -232,7 +237,7 @@ impl Cluster {
         Ok(open)
     }
 
-    fn order(&self, bound: &Bound, policy: linesman_core::policy::Policy, ledger: &mut Ledger) -> Order {
+    fn order(&self, bound: &Bound, policy: Policy, ledger: &mut Ledger) -> Order {
         if !bound.spec.revert {
             return Order::of(bound, Some(policy));
         }
@@ -254,9 +259,23 @@ impl Cluster {
             }
             None => refused(
                 bound,
-                "this node does not remember what the policy changed: undo it by a policy of its own",
+                &format!(
+                    "this node does not remember what the policy changed: undo it by a policy of its own [{NO_WAY_BACK}]"
+                ),
             ),
         }
+    }
+
+    /// What these policies point to, asked for anew each time.
+    pub async fn secrets(&self, policies: &[Policy]) -> Secrets {
+        let mut found = Secrets::default();
+        for reference in policies.iter().flat_map(|policy| references(&policy.state).into_keys()) {
+            if !found.0.contains_key(&reference) {
+                let answer = self.door.secret(&reference).await;
+                found.0.insert(reference, answer);
+            }
+        }
+        found
     }
 
     /// What an attempt came to.
@@ -304,9 +323,10 @@ impl Cluster {
             // Committed, but the ledger did not hear of it.
             let policy = order.policy.clone().filter(|policy| !order.revert && policy.capture.is_none());
             if let Some(policy) = policy.filter(|p| ledger.get(&name).is_none_or(|e| e.policy != *p)) {
-                let canonical = desired::canonical(&policy.state).unwrap_or(Value::Null);
+                let canonical = desired::canonical(&left_open(&policy.state)).unwrap_or(Value::Null);
                 if !canonical.is_null() && !state.is_null() && verify(&canonical, state, state).is_empty() {
-                    let ready = Ready { policy: policy.clone(), state: canonical, back: Value::Null };
+                    let (state, kept) = (canonical.clone(), canonical);
+                    let ready = Ready { policy: policy.clone(), state, kept, back: Value::Null };
                     let attempt = Attempt::Ended(Box::new(linesman_engine::outcome::Outcome::committed()));
                     act::enter(ledger, &policy, Some(&ready), &attempt);
                 }
