@@ -21,7 +21,7 @@ fn writes(fleet: &Fleet, node: &str) -> usize {
 
 /// The next thing that is seen comes after everything that was to be seen before.
 fn until_seen(fleet: &Fleet, node: &str, name: &str) {
-    fleet.node(node).run(["ip", "link", "add", name, "type", "dummy"]).unwrap();
+    fleet.node(node).run(["ip", "link", "add", name, "type", "bridge"]).unwrap();
     fleet.eventually(&format!("{name} is reported"), || interface(fleet, node, name).is_some());
 }
 
@@ -49,7 +49,7 @@ fn a_node_tells_what_it_is_when_that_changes() {
     let before = writes(&fleet, "n1");
     node.sh("for i in 1 2 3 4 5; do ping -c1 -W1 10.9.0.1 >/dev/null; done; \
              ip address change 10.9.0.11/24 dev eth0 valid_lft 4000 preferred_lft 4000 2>/dev/null; \
-             ip link add cali1 type dummy; \
+             ip link add cali1 type bridge; \
              ip link add vethpod type veth peer name vethin; ip link set vethpod up; sleep 0.3")
         .unwrap();
     until_seen(&fleet, "n1", "mark1");
