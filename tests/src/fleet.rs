@@ -74,6 +74,11 @@ impl Fleet {
         self.agents.borrow_mut().insert(node.name().to_string(), running);
     }
 
+    pub fn start_agent_with_options(&self, node: &Node, options: &[&str]) {
+        let running = self.cluster.start_agent_with(node, options, &[]).expect("the agent starts");
+        self.agents.borrow_mut().insert(node.name().to_string(), running);
+    }
+
     /// kill -9.
     pub fn kill_agent(&self, node: &str) {
         let agent = self.agents.borrow_mut().remove(node).expect("an agent runs there");
@@ -133,6 +138,14 @@ impl Fleet {
         let enactment = self.get(ENACTMENTS, &format!("{node}.{policy}")).unwrap_or_default();
         let conditions = enactment["status"]["conditions"].as_array().cloned().unwrap_or_default();
         let found = conditions.iter().find(|c| c["type"] == kind);
+        found.and_then(|c| c["message"].as_str()).unwrap_or_default().to_string()
+    }
+
+    /// What the true condition of a policy says.
+    pub fn message_of_policy(&self, policy: &str) -> String {
+        let policy = self.get(POLICIES, policy).unwrap_or_default();
+        let conditions = policy["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let found = conditions.iter().find(|c| c["status"] == "True");
         found.and_then(|c| c["message"].as_str()).unwrap_or_default().to_string()
     }
 

@@ -1,9 +1,12 @@
 //! Making it so: policies into transactions, outcomes into the ledger.
 
+use linesman_core::codes::CONTRADICTION;
+use linesman_core::codes::endings::NO_SECRET;
 use linesman_core::compose::compose;
 use linesman_core::inverse::{inverse, without, younger};
 use linesman_core::keep::{Entry, Fight, Ledger, Standing};
 use linesman_core::policy::Policy;
+use linesman_core::secrets::{Secrets, hide, left_open};
 use linesman_engine::outcome::{Outcome, Verdict};
 use linesman_engine::transaction::{Loaded, Refusal, Request, Session, Settings, Step};
 use linesman_engine::{Category, desired};
@@ -48,6 +51,8 @@ impl Attempt {
 pub struct Ready {
     pub policy: Policy,
     pub state: Value,
+    /// The same without secrets that the policy only points to: what is written down.
+    pub kept: Value,
     pub back: Value,
 }
 
@@ -57,13 +62,26 @@ pub async fn begin(settings: &Settings) -> Result<Session, Attempt> {
 }
 
 /// Fills captures in, and works out the way back while the host is still as it was. Pure but for nmstate's captures.
-pub fn prepare(policies: &[Policy], loaded: &Loaded) -> Vec<(Policy, Result<Ready, Attempt>)> {
+pub fn prepare(
+    policies: &[Policy],
+    secrets: &Secrets,
+    loaded: &Loaded,
+) -> Vec<(Policy, Result<Ready, Attempt>)> {
     let one = |policy: &Policy| {
-        let state = desired::resolve(&policy.state, policy.capture.as_ref(), &loaded.observed)
-            .map_err(|e| Attempt::Unfit(e.to_string()))?;
-        let back = linesman_core::plan::plan(&state, &loaded.observed, &loaded.facts)
+        let resolve = |state: &Value| {
+            desired::resolve(state, policy.capture.as_ref(), &loaded.observed)
+                .map_err(|e| Attempt::Unfit(coded(&e)))
+        };
+        let missing = |why| Attempt::Hindered(format!("{why} [{NO_SECRET}]"));
+        let state = resolve(&secrets.fill(&policy.state).map_err(missing)?)?;
+        let kept = resolve(&left_open(&policy.state))?;
+        let mut back = linesman_core::plan::plan(&state, &loaded.observed, &loaded.facts)
             .map_or(Value::Null, |plan| inverse(&plan, &loaded.observed, &loaded.facts));
-        Ok(Ready { policy: policy.clone(), state, back })
+        if kept != state {
+            // What the host has now may be what the same policy filled in before.
+            hide(&mut back);
+        }
+        Ok(Ready { policy: policy.clone(), state, kept, back })
     };
     policies.iter().map(|policy| (policy.clone(), one(policy))).collect()
 }
@@ -72,6 +90,7 @@ pub fn prepare(policies: &[Policy], loaded: &Loaded) -> Vec<(Policy, Result<Read
 pub async fn together(
     session: Session,
     ready: &[&Ready],
+    secrets: &Secrets,
     settings: &Settings,
     say: &mut dyn FnMut(&str, &Step),
 ) -> Attempt {
@@ -82,7 +101,7 @@ pub async fn together(
         Ok(state) => state,
         Err(conflicts) => {
             let told: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
-            return Attempt::Unfit(format!("contradiction: {}", told.join("; ")));
+            return Attempt::Unfit(format!("contradiction: {} [{CONTRADICTION}]", told.join("; ")));
         }
     };
     let mut request = Request::new(title(&all), state);
@@ -94,7 +113,31 @@ pub async fn together(
     if let Some(patience) = all.iter().filter_map(|p| p.options.patience).max() {
         request.patience = std::time::Duration::from_secs(patience);
     }
-    run(session, &request, settings, say).await
+    without_secrets(run(session, &request, settings, say).await, secrets)
+}
+
+/// NetworkManager and nmstate may repeat what they were told.
+fn without_secrets(attempt: Attempt, secrets: &Secrets) -> Attempt {
+    let clean = |text: &str| {
+        let mut text = Value::from(text);
+        secrets.redact(&mut text);
+        text.as_str().unwrap_or_default().to_string()
+    };
+    match attempt {
+        Attempt::Unfit(why) => Attempt::Unfit(clean(&why)),
+        Attempt::Hindered(why) => Attempt::Hindered(clean(&why)),
+        Attempt::Ended(mut outcome) => {
+            outcome.reason = outcome.reason.as_deref().map(clean);
+            for text in outcome.remaining.iter_mut().chain(&mut outcome.notes) {
+                *text = clean(text);
+            }
+            for difference in &mut outcome.differences {
+                secrets.redact(&mut difference.want);
+                secrets.redact(&mut difference.got);
+            }
+            Attempt::Ended(outcome)
+        }
+    }
 }
 
 /// What people call it in `linesman history`.
@@ -167,9 +210,14 @@ fn refused(refusal: Refusal) -> Attempt {
                 .collect();
             Attempt::Unfit(told.join("; "))
         }
-        Refusal::Host(error) if error.category() == Category::Input => Attempt::Unfit(error.to_string()),
-        Refusal::Host(error) => Attempt::Hindered(error.to_string()),
+        Refusal::Host(error) if error.category() == Category::Input => Attempt::Unfit(coded(&error)),
+        Refusal::Host(error) => Attempt::Hindered(coded(&error)),
     }
+}
+
+fn coded(error: &linesman_engine::Error) -> String {
+    let (told, code) = (error.to_string(), error.code());
+    if told.contains(code) { told } else { format!("{told} [{code}]") }
 }
 
 /// Writes what an attempt came to into the ledger. `ready` is absent if it did not come that far.
@@ -189,7 +237,7 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attemp
         (Attempt::Ended(outcome), Some(ready)) if outcome.succeeded() => {
             let back =
                 if former_back.is_null() { ready.back.clone() } else { younger(&former_back, &ready.back) };
-            (Standing::Kept, ready.state.clone(), back)
+            (Standing::Kept, ready.kept.clone(), back)
         }
         // A correction that did not hold, since somebody else had the last word: still kept, only reported.
         (Attempt::Ended(outcome), _)
@@ -199,12 +247,12 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attemp
             (Standing::Kept, former_state, former_back)
         }
         (Attempt::Ended(outcome), _) if outcome.verdict != Verdict::Abandoned => {
-            let reason = outcome.reason.clone().unwrap_or_else(|| "it did not hold".into());
+            let reason = outcome.why().unwrap_or_else(|| "it did not hold".into());
             (Standing::RolledBack { reason }, former_state, former_back)
         }
         (attempt, _) => {
             let reason = match attempt {
-                Attempt::Ended(outcome) => outcome.reason.clone().unwrap_or_default(),
+                Attempt::Ended(outcome) => outcome.why().unwrap_or_default(),
                 Attempt::Unfit(why) | Attempt::Hindered(why) => why.clone(),
             };
             let wait = FIRST_WAIT.saturating_mul(1 << attempts.min(10).saturating_sub(1)).min(LONGEST_WAIT);
@@ -232,7 +280,7 @@ mod tests {
     fn ready(mtu: u64, before: u64) -> Ready {
         let back =
             json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up", "mtu": before }] });
-        Ready { policy: policy(mtu), state: policy(mtu).state, back }
+        Ready { policy: policy(mtu), state: policy(mtu).state, kept: policy(mtu).state, back }
     }
 
     #[test]

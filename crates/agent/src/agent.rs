@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use linesman_core::keep::{Ledger, Next, Situation, Standing, decide};
 use linesman_core::policy::Policy;
+use linesman_core::secrets::Secrets;
 use linesman_engine::journal::Journal;
 use linesman_engine::lock::HostLock;
 use linesman_engine::observe::live::Depth;
@@ -229,6 +230,10 @@ impl Agent {
     async fn apply(&mut self, names: &[String]) {
         let named = |name: &String| self.sources.policies.iter().find(|p| p.name == *name).cloned();
         let policies: Vec<Policy> = names.iter().filter_map(named).collect();
+        let secrets = match &self.cluster {
+            Some(cluster) => cluster.secrets(&policies).await,
+            None => Secrets::default(),
+        };
         let session = match act::begin(&self.config.settings).await {
             Ok(session) => session,
             Err(attempt) => {
@@ -240,7 +245,7 @@ impl Agent {
             }
         };
         let mut ready = Vec::new();
-        for (policy, result) in act::prepare(&policies, session.loaded()) {
+        for (policy, result) in act::prepare(&policies, &secrets, session.loaded()) {
             match result {
                 Ok(one) => ready.push(one),
                 Err(attempt) => self.enter(&policy, None, &attempt),
@@ -251,12 +256,12 @@ impl Agent {
         }
         let all: Vec<&Ready> = ready.iter().collect();
         if !all.is_empty() {
-            let attempt = self.together(session, &all).await;
+            let attempt = self.together(session, &all, &secrets).await;
             if all.len() > 1 && attempt.has_culprit() {
                 say::warning(format!("together: {}; one by one to find out which", reason(&attempt)));
                 for one in &all {
                     let attempt = match act::begin(&self.config.settings).await {
-                        Ok(session) => self.together(session, &[one]).await,
+                        Ok(session) => self.together(session, &[one], &secrets).await,
                         Err(attempt) => attempt,
                     };
                     self.enter(&one.policy, Some(one), &attempt);
@@ -271,7 +276,7 @@ impl Agent {
         self.store();
     }
 
-    async fn together(&mut self, session: Session, ready: &[&Ready]) -> Attempt {
+    async fn together(&mut self, session: Session, ready: &[&Ready], secrets: &Secrets) -> Attempt {
         let status = self.status.clone();
         let eyes = self.cluster.as_ref().map(|cluster| cluster.eyes.clone());
         let mut tell = |what: &str, step: &_| {
@@ -280,7 +285,7 @@ impl Agent {
             }
             progress(&status, what, say::step(step));
         };
-        let attempt = act::together(session, ready, &self.config.settings, &mut tell).await;
+        let attempt = act::together(session, ready, secrets, &self.config.settings, &mut tell).await;
         if let Some(cluster) = &self.cluster {
             cluster.eyes.vouch(false);
         }
@@ -499,7 +504,7 @@ fn progress(sender: &watch::Sender<Status>, what: &str, step: &str) {
 
 fn reason(attempt: &Attempt) -> String {
     match attempt {
-        Attempt::Ended(outcome) => outcome.reason.clone().unwrap_or_else(|| "it did not hold".into()),
+        Attempt::Ended(outcome) => outcome.why().unwrap_or_else(|| "it did not hold".into()),
         Attempt::Unfit(why) | Attempt::Hindered(why) => why.clone(),
     }
 }

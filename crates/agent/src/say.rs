@@ -37,7 +37,7 @@ pub fn step(step: &Step) -> &'static str {
 }
 
 pub fn outcome(what: &str, outcome: &Outcome) {
-    let reason = outcome.reason.as_deref().unwrap_or("no reason given");
+    let reason = outcome.why().unwrap_or_else(|| "no reason given".into());
     match outcome.verdict {
         Verdict::Unchanged => info(format!("{what}: holds already, nothing was touched")),
         Verdict::Committed | Verdict::Pending => {

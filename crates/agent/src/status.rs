@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use linesman_core::codes::CONTRADICTION;
 use linesman_core::compare::Difference;
 use linesman_core::keep::{Entry, Ledger, Standing, refusals};
 use linesman_core::policy::Drift;
@@ -122,7 +123,11 @@ pub fn policies(
         let mut status = match (refused.get(&policy.name), entry) {
             (Some(conflicts), _) => {
                 let told: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
-                status(&policy.name, Phase::Refused, Some(format!("contradiction: {}", told.join("; "))))
+                status(
+                    &policy.name,
+                    Phase::Refused,
+                    Some(format!("contradiction: {} [{CONTRADICTION}]", told.join("; "))),
+                )
             }
             (None, None) => status(&policy.name, Phase::Pending, None),
             (None, Some(entry)) => of_entry(&policy.name, entry, drift.get(&policy.name), now),

@@ -23,6 +23,7 @@ use serde_json::Value;
 use crate::diagnostic::Diagnostic;
 use crate::document::Document;
 use crate::path::Path;
+use crate::secrets::left_open;
 pub use cluster::without_cluster;
 use view::State;
 
@@ -74,7 +75,7 @@ pub fn check(document: &Document, schema: Schema<'_>) -> Vec<Diagnostic> {
     let state = State::new(&document.state);
     let own = CHECKS.iter().flat_map(|check| check(&state).into_iter().take(MAX_DIAGNOSTICS));
     let mut found: Vec<Diagnostic> = own.collect();
-    let typed = schema::diagnose(&document.state, schema);
+    let typed = schema::diagnose(&left_open(&document.state), schema);
     let typed = typed.into_iter().filter(|diagnostic| !already_said(diagnostic, &found)).collect::<Vec<_>>();
     found.extend(typed);
     let mut found: Vec<Diagnostic> =

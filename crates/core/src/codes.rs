@@ -1,7 +1,5 @@
 //! Every code a diagnostic can carry. Codes are stable: they are never renumbered or used again for something else.
 
-pub mod examples;
-
 /// What a code means, and what to do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Explanation {
@@ -14,14 +12,25 @@ macro_rules! codes {
     ($($name:ident = $code:literal, $title:literal, $text:literal;)*) => {
         $(#[doc = $title] pub const $name: &str = $code;)*
 
-        /// What is wrong with a document, in order.
-        pub const TABLE: &[Explanation] = &[$(Explanation { code: $code, title: $title, text: $text }),*];
+        /// In order.
+        pub const TABLE: &[$crate::codes::Explanation] =
+            &[$($crate::codes::Explanation { code: $code, title: $title, text: $text }),*];
     };
 }
 
-/// Every entry there is: what is wrong with a document, then why a host refuses it.
+pub mod endings;
+pub mod examples;
+
+/// Every entry there is: what is wrong with a document, why a host refuses it, how a change ended badly.
 pub fn all() -> impl Iterator<Item = &'static Explanation> {
-    TABLE.iter().chain(crate::plan::codes::CODES)
+    TABLE.iter().chain(crate::plan::codes::CODES).chain(endings::TABLE)
+}
+
+/// The first code of ours that a text names in brackets, as in `no such port [LM1001]`.
+pub fn named_in(text: &str) -> Option<&'static str> {
+    let starts = text.match_indices("[LM").filter_map(|(at, _)| text.get(at + 1..at + 8));
+    let mut words = starts.filter_map(|word| word.strip_suffix(']'));
+    words.find_map(|word| all().find(|entry| entry.code == word)).map(|entry| entry.code)
 }
 
 /// The entry of `code`, also without its zeros or its letters: `lm401` and `401` are LM0401.
@@ -116,6 +125,15 @@ codes! {
         "The probes apiServer and nodeReady ask the cluster that the host belongs to. Only an agent that runs in a \
          cluster can do that; at a shell and with `agent --standalone` nobody could tell whether they pass, so they are \
          refused before anything is touched. Take them out, or probe the API server's address with tcp:HOST:PORT.";
+    CLEAR_SECRET = "LM0021", "secret in clear in a cluster's policy",
+        "Everybody who may read policies, enactments or a backup of the cluster could read the secret, so no node is told \
+         of such a policy. Put the secret into a Secret in the agents' namespace (by default nmstate) and point to \
+         it: each agent reads it there when it applies the policy, and writes it nowhere but into the host's own \
+         profile. Names of files, such as that of a private key, are no secrets. In files on a host (`linesman apply`, \
+         `agent --standalone`) secrets may stand in clear.";
+    SECRET_NEEDS_CLUSTER = "LM0022", "reference to a Secret where there is no cluster",
+        "secretKeyRef points into a cluster. At a shell and with `agent --standalone` nobody could look it up. Write the \
+         secret itself there, in a file that only root can read.";
     UNKNOWN_KEY = "LM0101", "unknown key at the top",
         "The top of a state has only a few keys: interfaces, routes, route-rules, dns-resolver, hostname, ovs-db, \
          ovn and description. Anything else would be ignored, so it is refused.";

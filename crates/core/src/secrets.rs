@@ -1,8 +1,11 @@
 //! What must not be shown to others: passwords, keys, tokens. Masked wherever something leaves the host.
 
+mod reference;
+
 use serde_json::Value;
 
 use crate::keyfile::{Line, lines};
+pub use reference::{HIDDEN, Reference, Secrets, hide, in_clear, left_open, references};
 
 pub const MASK: &str = "<masked>";
 

@@ -2,11 +2,14 @@
 //! causes none.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use linesman_core::check::{check, without_cluster};
 use linesman_core::codes::examples::{self, Example};
 use linesman_core::codes::{
-    self, BAD_SETTING, BASE_ABSENT, CONTRADICTION, NOT_A_PROFILE, NOT_IMPORTABLE, NOT_NETPLAN, TOO_LARGE,
+    self, BAD_SETTING, BASE_ABSENT, CLEAR_SECRET, CONTRADICTION, NOT_A_PROFILE, NOT_IMPORTABLE, NOT_NETPLAN,
+    TOO_LARGE, endings,
 };
 use linesman_core::compose::compose;
 use linesman_core::document::{Document, MAX_BYTES};
@@ -85,16 +88,39 @@ fn spoken(example: &Example, text: &str) -> Vec<&'static str> {
 #[test]
 fn every_code_is_explained_with_an_example() {
     let explained: BTreeSet<&str> = examples::all().map(|example| example.code).collect();
-    let missing: Vec<_> = codes::all().filter(|entry| !explained.contains(entry.code)).collect();
+    let of_documents: Vec<_> = codes::all().filter(|entry| endings::told(entry.code).is_none()).collect();
+    let missing: Vec<_> = of_documents.iter().filter(|entry| !explained.contains(entry.code)).collect();
     assert!(missing.is_empty(), "without an example in crates/core/src/codes/examples: {missing:#?}");
     assert_eq!(explained.len(), examples::all().count(), "one example each");
-    assert_eq!(explained.len(), codes::all().count(), "no example without a code");
+    assert_eq!(explained.len(), of_documents.len(), "no example without a code");
+}
+
+#[test]
+fn every_bad_ending_is_told_as_a_golden_case_has_it() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/report/enactment");
+    let folders = fs::read_dir(cases).expect("there are cases").filter_map(|entry| Some(entry.ok()?.path()));
+    let golden: String = folders.filter_map(|f| fs::read_to_string(f.join("conditions.txt")).ok()).collect();
+    let golden = golden.replace("worker-1, try 2: ", "");
+    for entry in endings::TABLE {
+        let told = endings::told(entry.code).unwrap_or_default();
+        assert!(told.starts_with(&format!("[{}] ", entry.code)), "{}", entry.code);
+        assert!(golden.contains(told), "no golden case says: {told}");
+    }
+    assert_eq!(endings::TOLD.len(), endings::TABLE.len());
+}
+
+#[test]
+fn codes_are_found_in_texts() {
+    assert_eq!(codes::named_in("no such port [LM1001]; and [LM1002]"), Some("LM1001"));
+    assert_eq!(codes::named_in("[LM9999] [LMé] LM1001 [LM10"), None);
 }
 
 #[test]
 fn wrong_examples_cause_their_code_and_nothing_else() {
     let mut others = Vec::new();
-    for example in examples::all().filter(|example| ![TOO_LARGE, CONTRADICTION].contains(&example.code)) {
+    for example in
+        examples::all().filter(|example| ![TOO_LARGE, CONTRADICTION, CLEAR_SECRET].contains(&example.code))
+    {
         let found: BTreeSet<_> = spoken(example, example.wrong).into_iter().collect();
         if found != BTreeSet::from([example.code]) {
             others.push((example.code, found));
@@ -114,9 +140,22 @@ fn the_example_of_a_large_document_is_too_large_when_written_out() {
 #[test]
 fn right_examples_cause_nothing() {
     for example in examples::all() {
-        let Some(right) = example.right else { continue };
+        let Some(right) = example.right.filter(|_| example.code != CLEAR_SECRET) else { continue };
         assert_eq!(spoken(example, right), Vec::<&str>::new(), "{}\n{right}", example.code);
     }
+}
+
+#[test]
+fn the_example_of_a_secret_in_clear_is_one() {
+    let example = examples::of(CLEAR_SECRET).expect("it has one");
+    let shown = |text: &str| {
+        let document = Document::parse("example.yaml", text).expect("can be read");
+        assert!(check(&document, &schema).is_empty(), "nothing else is wrong");
+        linesman_core::secrets::in_clear(&document.state).map(|path| path.to_string())
+    };
+    let place = "interfaces[eth1].802.1x.private-key-password";
+    assert_eq!(shown(example.wrong).as_deref(), Some(place));
+    assert_eq!(example.right.and_then(shown), None);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What can go wrong on a host, and what that means for trying again.
 
+use linesman_core::codes::{NEEDS_CLUSTER, endings};
 use serde::{Deserialize, Serialize};
 
 /// Decides whether, and when, the same change may be tried again.
@@ -77,6 +78,17 @@ impl Error {
                 Category::Transient
             }
             _ => Category::Environment,
+        }
+    }
+
+    /// Of `linesman explain`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Invalid(_) => endings::REFUSED,
+            Self::NoCluster { .. } => NEEDS_CLUSTER,
+            Self::Busy { .. } | Self::Unconfirmed { .. } | Self::ForeignCheckpoint { .. } => endings::BUSY,
+            Self::Journal { .. } | Self::Snapshot(_) => endings::NOT_WRITTEN,
+            _ => endings::HINDERED,
         }
     }
 

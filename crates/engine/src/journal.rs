@@ -96,7 +96,7 @@ impl Journal {
         let written = self
             .store(&self.snapshot_path(&record.id), snapshot)
             .and_then(|()| reserve())
-            .and_then(|()| self.store(&self.record_path(&record.id), record));
+            .and_then(|()| self.store(&self.record_path(&record.id), &hidden(record)));
         if written.is_err() {
             // A full disk must not keep half a change around.
             for path in
@@ -110,8 +110,10 @@ impl Journal {
 
     pub fn update(&self, record: &Record) -> Result<()> {
         let path = self.record_path(&record.id);
+        let record_id = &record.id;
+        let record = &hidden(record);
         match self.store(&path, record) {
-            Err(_) if fs::remove_file(self.reserve_path(&record.id)).is_ok() => self.store(&path, record),
+            Err(_) if fs::remove_file(self.reserve_path(record_id)).is_ok() => self.store(&path, record),
             result => result,
         }
     }
@@ -178,6 +180,13 @@ impl Journal {
     fn failed(&self, why: impl std::fmt::Display) -> Error {
         Error::Journal { dir: self.dir.display().to_string(), why: why.to_string() }
     }
+}
+
+/// Secrets are in the snapshot, which goes when the change ends; what stays needs none.
+fn hidden(record: &Record) -> Value {
+    let mut written = serde_json::to_value(record).unwrap_or_default();
+    linesman_core::secrets::hide(&mut written);
+    written
 }
 
 /// Temporary file, fsync, rename, fsync of the folder: whole or not at all, also after a power cut.

@@ -27,6 +27,9 @@ pub struct Outcome {
     pub verdict: Verdict,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<Category>,
+    /// Of `linesman explain`, if it ended badly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
     /// Where it failed: a step of the transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
@@ -73,6 +76,7 @@ impl Outcome {
         Self {
             verdict,
             category: None,
+            code: None,
             step: None,
             reason: None,
             differences: Vec::new(),
@@ -96,6 +100,12 @@ impl Outcome {
 
     pub fn abandoned(reason: impl Into<String>) -> Self {
         Self { reason: Some(reason.into()), ..Self::new(Verdict::Abandoned) }
+    }
+
+    /// The reason with its code.
+    pub fn why(&self) -> Option<String> {
+        let reason = self.reason.as_ref()?;
+        Some(self.code.as_ref().map_or_else(|| reason.clone(), |code| format!("{reason} [{code}]")))
     }
 
     pub fn succeeded(&self) -> bool {

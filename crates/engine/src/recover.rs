@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use linesman_core::codes::endings;
+
 use crate::error::Category;
 use crate::journal::{Journal, Phase, Record, boot_id};
 use crate::nm::Nm;
@@ -88,6 +90,7 @@ pub async fn finish(journal: &Journal, mut record: Record) -> Result<Option<Outc
         Want::Abandon => {
             let outcome = Outcome {
                 category: Some(Category::Transient),
+                code: Some(endings::INTERRUPTED.to_string()),
                 ..Outcome::abandoned("interrupted before anything was changed")
             };
             journal.finish(&mut record, outcome.clone())?;
@@ -141,8 +144,10 @@ async fn back(journal: &Journal, mut record: Record, reason: String) -> Result<O
     let restored = restore::restore(&snapshot, &record.plan, record.checkpoint.as_deref()).await;
     let verdict = if restored.remaining.is_empty() { Verdict::RolledBack } else { Verdict::Incomplete };
     let category = if verdict == Verdict::RolledBack { Category::RolledBack } else { Category::Incomplete };
+    let code = if verdict == Verdict::RolledBack { endings::INTERRUPTED } else { endings::NOT_BACK };
     let outcome = Outcome {
         category: Some(category),
+        code: Some(code.to_string()),
         step: Some("interrupted".to_string()),
         reason: Some(reason),
         remaining: restored.remaining,

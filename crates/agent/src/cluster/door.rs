@@ -4,6 +4,7 @@ use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
 
+use k8s_openapi::api::core::v1::Secret;
 use kube::api::{DynamicObject, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, Status};
 use kube::{Api, Client};
@@ -11,6 +12,7 @@ use linesman_api::enactment::EnactmentStatus;
 use linesman_api::kinds::{ENACTMENT, GROUP, Kind, NODE_STATE};
 use linesman_api::names;
 use linesman_core::enact::Bound;
+use linesman_core::secrets::Reference;
 use serde_json::{Value, json};
 
 /// How long one request may take.
@@ -35,6 +37,8 @@ pub enum Error {
 pub struct Door {
     client: Client,
     pub node: String,
+    /// Of Linesman itself, and of what policies point to.
+    namespace: String,
 }
 
 impl std::fmt::Debug for Door {
@@ -45,9 +49,9 @@ impl std::fmt::Debug for Door {
 
 impl Door {
     /// Asks nobody yet: the cluster may be away when the agent starts.
-    pub async fn new(kubeconfig: Option<&Path>, node: &str) -> Result<Self, Error> {
+    pub async fn new(kubeconfig: Option<&Path>, node: &str, namespace: &str) -> Result<Self, Error> {
         let client = linesman_daemon::cluster::connect(kubeconfig).await?;
-        Ok(Self { client, node: node.into() })
+        Ok(Self { client, node: node.into(), namespace: namespace.into() })
     }
 
     pub fn client(&self) -> Client {
@@ -92,6 +96,21 @@ impl Door {
             serde_json::from_value(operations.into()).map_err(|e| Error::Refused(e.to_string()))?;
         let patch: Patch<()> = Patch::Json(patch);
         within(api.patch_status(name, &PatchParams::default(), &patch)).await.map(drop)
+    }
+
+    /// What a reference says; or why nobody knows.
+    pub async fn secret(&self, Reference { name, key }: &Reference) -> Result<String, String> {
+        let called = format!("the Secret {}/{name}", self.namespace);
+        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &self.namespace);
+        let secret = within(secrets.get(name)).await.map_err(|error| match error {
+            Error::Gone => format!("there is no Secret {}/{name}", self.namespace),
+            other => format!("{called} cannot be read: {other}"),
+        })?;
+        let bytes = secret.data.and_then(|mut data| data.remove(key));
+        let bytes = bytes.ok_or_else(|| format!("{called} has no key {key}"))?;
+        let text = String::from_utf8(bytes.0).map_err(|_| format!("{called}: {key} is no text"))?;
+        // Written with an editor or by echo, it ends with a line that nobody meant.
+        Ok(text.strip_suffix('\n').unwrap_or(&text).to_string())
     }
 
     pub async fn node_uid(&self) -> Result<String, Error> {

@@ -4,6 +4,7 @@ use linesman_core::enact::{Order, Planned};
 use linesman_core::keep::{Entry, Ledger, Standing};
 use linesman_core::policy::Policy;
 use linesman_core::report;
+use linesman_core::secrets::left_open;
 use linesman_core::verify::verify;
 use linesman_engine::desired;
 use linesman_engine::journal::Record;
@@ -54,7 +55,7 @@ fn outcome(name: &str, order: &Order, records: &[Record]) -> Option<Outcome> {
 /// Nothing had to be done, so the journal was not asked; or it has forgotten.
 fn holds(order: &Order, state: &Value) -> Option<Outcome> {
     let policy = order.policy.as_ref().filter(|policy| !order.revert && policy.capture.is_none())?;
-    let wanted = desired::canonical(&policy.state).ok().filter(|_| !state.is_null())?;
+    let wanted = desired::canonical(&left_open(&policy.state)).ok().filter(|_| !state.is_null())?;
     verify(&wanted, state, state).is_empty().then(Outcome::unchanged)
 }
 
@@ -75,6 +76,7 @@ fn enter(ledger: &mut Ledger, name: &str, order: &Order, attempt: &Attempt) {
         Some(policy) if ledger.get(name).is_none_or(|entry| is_open(entry, policy)) => {
             let ready = order.plan.clone().map(|Planned { state, back }| Ready {
                 policy: policy.clone(),
+                kept: state.clone(),
                 state,
                 back,
             });

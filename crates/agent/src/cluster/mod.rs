@@ -17,11 +17,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use linesman_api::time::Time;
+use linesman_core::codes::endings::NO_WAY_BACK;
 use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::enact::{self, Bound, Order, Orders, Planned};
 use linesman_core::keep::{Ledger, Standing};
+use linesman_core::policy::Policy;
 use linesman_core::report::{self, Category, Ending, Glob, Verdict, Versions};
+use linesman_core::secrets::{Secrets, references};
 use linesman_engine::{desired, nm};
 use serde_json::{Value, json};
 
@@ -46,6 +49,8 @@ pub struct Config {
     pub filter: Vec<Glob>,
     /// kubernetes-nmstate's lock file.
     pub handler_lock: PathBuf,
+    /// Where Secrets are that policies point to.
+    pub namespace: String,
 }
 
 #[derive(Debug)]
@@ -66,7 +71,7 @@ pub struct Cluster {
 
 impl Cluster {
     pub async fn join(config: &Config, book: Book, metrics: Rc<Metrics>) -> Result<Self, Error> {
-        let door = Door::new(config.kubeconfig.as_deref(), &config.node).await?;
+        let door = Door::new(config.kubeconfig.as_deref(), &config.node, &config.namespace).await?;
         let versions = Versions {
             network_manager: match nm::Nm::connect().await {
                 Ok(nm) => nm.version().await.ok(),
@@ -238,7 +243,7 @@ impl Cluster {
         Ok(open)
     }
 
-    fn order(&self, bound: &Bound, policy: linesman_core::policy::Policy, ledger: &mut Ledger) -> Order {
+    fn order(&self, bound: &Bound, policy: Policy, ledger: &mut Ledger) -> Order {
         if !bound.spec.revert {
             enact::try_again(&policy, ledger);
             return Order::of(bound, Some(policy));
@@ -261,9 +266,23 @@ impl Cluster {
             }
             None => refused(
                 bound,
-                "this node does not remember what the policy changed: undo it by a policy of its own",
+                &format!(
+                    "this node does not remember what the policy changed: undo it by a policy of its own [{NO_WAY_BACK}]"
+                ),
             ),
         }
+    }
+
+    /// What these policies point to, asked for anew each time.
+    pub async fn secrets(&self, policies: &[Policy]) -> Secrets {
+        let mut found = Secrets::default();
+        for reference in policies.iter().flat_map(|policy| references(&policy.state).into_keys()) {
+            if !found.0.contains_key(&reference) {
+                let answer = self.door.secret(&reference).await;
+                found.0.insert(reference, answer);
+            }
+        }
+        found
     }
 
     /// What an attempt came to.
@@ -299,7 +318,7 @@ impl Cluster {
     pub fn planned(&mut self, ready: &[Ready]) {
         for one in ready {
             if let Some(order) = self.orders.0.get_mut(&one.policy.name).filter(|order| !order.ended) {
-                order.plan = Some(Planned { state: one.state.clone(), back: one.back.clone() });
+                order.plan = Some(Planned { state: one.kept.clone(), back: one.back.clone() });
             }
         }
         self.store();

@@ -1,12 +1,29 @@
 //! What a host outside a cluster cannot do for a document.
 
-use crate::codes::NEEDS_CLUSTER;
+use crate::codes::{NEEDS_CLUSTER, SECRET_NEEDS_CLUSTER};
 use crate::diagnostic::Diagnostic;
 use crate::document::Document;
+use crate::path::Path;
 use crate::probe::Probe;
+use crate::secrets::{Reference, references};
 
-/// The probes that nobody could ask where there is no cluster.
+/// What nobody could ask where there is no cluster.
 pub fn without_cluster(document: &Document) -> Vec<Diagnostic> {
+    [probes(document), secrets(document)].concat()
+}
+
+fn secrets(document: &Document) -> Vec<Diagnostic> {
+    let refusal = |(reference, path): (Reference, Path)| {
+        let Reference { name, .. } = reference;
+        Diagnostic::new(SECRET_NEEDS_CLUSTER, format!("the Secret {name} is in a cluster, and here is none"))
+            .spanning(document.span(&path))
+            .at(path)
+            .hint("write the secret itself; the file should be readable by root only")
+    };
+    references(&document.state).into_iter().map(refusal).collect()
+}
+
+fn probes(document: &Document) -> Vec<Diagnostic> {
     let probes = document.options.probes.iter().flatten().enumerate();
     let read = probes.filter_map(|(index, text)| Some((index, text.parse::<Probe>().ok()?)));
     let refusal = |(index, probe): (usize, Probe)| {

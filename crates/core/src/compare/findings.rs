@@ -6,9 +6,7 @@ use serde_json::Value;
 
 use super::Difference;
 use crate::path::Path;
-
-/// What a retrieved state shows in place of a password.
-const HIDDEN: &str = "<_password_hid_by_nmstate>";
+use crate::secrets::HIDDEN;
 
 #[derive(Debug, Default)]
 pub(super) struct Findings(pub(super) Vec<Difference>);

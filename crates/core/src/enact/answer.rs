@@ -6,6 +6,7 @@ use linesman_api::enactment::{EnactmentStatus, Stage};
 use linesman_api::time::Time;
 
 use super::{Bound, Order, Orders};
+use crate::codes::endings::OLD_INSTRUCTION;
 use crate::compare::Difference;
 use crate::keep::Entry;
 use crate::policy::Drift;
@@ -73,6 +74,7 @@ pub fn old_news(bound: &Bound, orders: &Orders, now: Time) -> Option<EnactmentSt
                   edit the policy to roll it out again";
     let ending = Ending {
         category: Some(Category::Transient),
+        code: Some(OLD_INSTRUCTION.into()),
         reason: Some(reason.into()),
         ..Ending::new(Verdict::Abandoned)
     };

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Bound;
+use crate::codes::endings::INTERRUPTED;
 use crate::keep::{Entry, Standing};
 use crate::policy::Policy;
 use crate::report::{Category, Ending, Verdict};
@@ -107,8 +108,8 @@ impl Order {
                 (Verdict::RolledBack, Some(Category::RolledBack), Some(reason.clone()))
             }
             _ => {
-                let reason = "the agent was interrupted in mid-change";
-                (Verdict::RolledBack, Some(Category::RolledBack), Some(reason.to_string()))
+                let reason = format!("the agent was interrupted in mid-change [{INTERRUPTED}]");
+                (Verdict::RolledBack, Some(Category::RolledBack), Some(reason))
             }
         };
         Ending { category, reason, reverting: self.revert, ..Ending::new(verdict) }

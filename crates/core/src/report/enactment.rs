@@ -83,7 +83,7 @@ pub fn applying() -> Vec<Condition> {
 
 /// It could not begin, and is tried again.
 pub fn retrying(ending: &Ending, node: &str, attempt: u64) -> Vec<Condition> {
-    let message = format!("{node}, try {attempt}: {}", message::failure(ending));
+    let message = message::failure_of(ending, &format!("{node}, try {attempt}: "));
     five([Truth::False, Truth::True, Truth::True], reasons::RETRYING, &message)
 }
 

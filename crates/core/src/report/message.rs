@@ -3,12 +3,15 @@
 use serde_json::Value;
 
 use super::enactment::{Category, Ending, Verdict};
+use crate::codes::named_in;
 use crate::compare::Difference;
 use crate::path::Step;
 use crate::secrets::{is_secret, mask_text};
 
 /// More is in the agent's log and in `linesman history`.
 const LONGEST: usize = 400;
+const ROOT: &str = "desiredState.";
+const TOPS: [&str; 7] = ["interfaces", "routes", "route-rules", "dns-resolver", "hostname", "ovs-db", "ovn"];
 
 pub fn success(ending: &Ending) -> String {
     match (ending.verdict, ending.reverting) {
@@ -20,12 +23,42 @@ pub fn success(ending: &Ending) -> String {
 }
 
 pub fn failure(ending: &Ending) -> String {
-    let code = ending.code.as_ref().map(|code| format!("[{code}] ")).unwrap_or_default();
-    let step = ending.step.as_ref().map(|step| format!("{step}: ")).unwrap_or_default();
+    failure_of(ending, "")
+}
+
+/// `who` stands behind the code: that is what is searched for.
+pub fn failure_of(ending: &Ending, who: &str) -> String {
     let reason = mask_text(ending.reason.as_deref().unwrap_or("failed").trim());
     let reason = reason.lines().next().unwrap_or_default();
-    let what = short(&format!("{reason}{}", differences(&ending.differences)));
-    format!("{code}{step}{what}; {}", now(ending))
+    let code = ending.code.as_deref().or_else(|| named_in(reason));
+    let front = code.map(|code| format!("[{code}] ")).unwrap_or_default();
+    let step = ending.step.as_ref().map(|step| format!("{step}: ")).unwrap_or_default();
+    // The places tell it best, and the reason would only repeat the first of them.
+    let what = match differences(&ending.differences) {
+        Some(differences) => differences,
+        None => rooted(&without_code(reason, code)),
+    };
+    format!("{front}{who}{step}{}; {}", short(&what), now(ending))
+}
+
+fn without_code(reason: &str, code: Option<&str>) -> String {
+    match code {
+        Some(code) => reason.replacen(&format!(" [{code}]"), "", 1),
+        None => reason.to_string(),
+    }
+}
+
+/// Places begin where the reader finds them: in the policy.
+fn rooted(text: &str) -> String {
+    let parts = text.split("; ").map(|part| match TOPS.iter().any(|top| begins(part, top)) {
+        true => format!("{ROOT}{part}"),
+        false => part.to_string(),
+    });
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+fn begins(part: &str, top: &str) -> bool {
+    part.strip_prefix(top).is_some_and(|rest| rest.starts_with(['[', '.', ':']))
 }
 
 fn now(ending: &Ending) -> String {
@@ -40,22 +73,21 @@ fn now(ending: &Ending) -> String {
     }
 }
 
-fn differences(found: &[Difference]) -> String {
-    let Some(first) = found.first() else { return String::new() };
-    let more = match found.len() - 1 {
-        0 => String::new(),
-        more => format!("; {more} more"),
-    };
-    format!(" ({}{more})", difference(first))
+fn differences(found: &[Difference]) -> Option<String> {
+    let first = difference(found.first()?);
+    Some(match found.len() - 1 {
+        0 => first,
+        more => format!("{first}; {more} more"),
+    })
 }
 
 pub fn difference(difference: &Difference) -> String {
     let Difference { path, want, got } = difference;
     let secret = matches!(path.last(), Some(Step::Key(key)) if is_secret(key));
     if secret {
-        return format!("{path} is another secret");
+        return format!("{ROOT}{path} is another secret");
     }
-    format!("{path}: want {}, got {}", value(want), value(got))
+    format!("{ROOT}{path}: wanted {}, found {}", value(want), value(got))
 }
 
 fn value(value: &Value) -> String {

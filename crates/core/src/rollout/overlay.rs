@@ -4,6 +4,9 @@ use linesman_api::policy::{HostMatch, HostOverlay, PolicySpec};
 use serde_json::{Map, Value};
 
 use super::facts::NodeFacts;
+use crate::codes::CLEAR_SECRET;
+use crate::path::Path;
+use crate::secrets::in_clear;
 use crate::state;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -12,10 +15,23 @@ pub enum OverlayError {
     Ambiguous { first: String, second: String },
     #[error("hosts are matched by MAC address, and the node has not reported its NICs yet")]
     MacsUnknown,
+    #[error(
+        "[{CLEAR_SECRET}] desiredState.{place} holds a secret in clear; keep it in a Secret in the agents' namespace, and write \
+         {{secretKeyRef: {{name: NAME, key: KEY}}}} here"
+    )]
+    ClearSecret { place: Path },
 }
 
-/// The desired state of one node.
+/// The desired state of one node. With a secret in clear it is told to nobody: an enactment is read by many.
 pub fn state_for(spec: &PolicySpec, node: &NodeFacts) -> Result<Option<Value>, OverlayError> {
+    let state = overlaid_for(spec, node)?;
+    match state.as_ref().and_then(in_clear) {
+        Some(place) => Err(OverlayError::ClearSecret { place }),
+        None => Ok(state),
+    }
+}
+
+fn overlaid_for(spec: &PolicySpec, node: &NodeFacts) -> Result<Option<Value>, OverlayError> {
     let mut matching = spec.hosts.iter().enumerate().filter(|(_, host)| matches(&host.matching, node));
     let (first, second) = (matching.next(), matching.next());
     match (first, second) {

@@ -76,7 +76,9 @@ impl<'a> Candidate<'a> {
             Ok(state) => state,
             Err(error) => {
                 let hold = match &error {
-                    OverlayError::Ambiguous { .. } => Hold::Conflict(error.to_string()),
+                    OverlayError::Ambiguous { .. } | OverlayError::ClearSecret { .. } => {
+                        Hold::Conflict(error.to_string())
+                    }
                     OverlayError::MacsUnknown => Hold::Awaits(error.to_string()),
                 };
                 let phase = without_content(enactment, hold);

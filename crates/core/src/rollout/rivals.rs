@@ -8,6 +8,7 @@ use super::content::Content;
 use super::facts::{Index, NodeFacts, PolicyFacts, Situation};
 use super::overlay::state_for;
 use super::standing::Standing;
+use crate::codes::CONTRADICTION;
 use crate::compose::{in_order, makes_any, needs};
 use crate::keep::refused;
 use crate::policy::Policy;
@@ -126,5 +127,6 @@ fn contradiction(own: &Policy, all: &[Policy], holds: impl Fn(&str) -> bool) -> 
     let plain: Vec<&Policy> = all.iter().filter(|policy| policy.capture.is_none()).collect();
     let refused = refused(&plain, holds);
     let conflict = refused.get(&own.name)?.first()?;
-    Some(format!("contradicts the policy {}: {conflict}", conflict.rival(&own.name)))
+    let rival = conflict.rival(&own.name);
+    Some(format!("[{CONTRADICTION}] contradicts the policy {rival}: desiredState.{conflict}"))
 }

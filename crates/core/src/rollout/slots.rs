@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use linesman_api::enactment::{EnactmentSpec, Stage};
 use linesman_api::reasons::enactment::{ABORTED, HELD, LIMIT};
-use linesman_api::time::Time;
 
 use super::content::{Content, instruction};
 use super::facts::{EnactmentFacts, Situation};

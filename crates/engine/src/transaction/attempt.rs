@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use linesman_core::codes::endings;
 use tokio::sync::watch;
 
 use super::{Ending, Loaded, Request, Setback, Settings, Step, carry, confirm, persist, stale_dns};
@@ -137,9 +138,10 @@ async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, 
 }
 
 async fn report_of(worker: &mut Worker, limit: Duration) -> Result<worker::Report, Setback> {
-    tokio::time::timeout(limit, worker.report())
-        .await
-        .map_err(|_| Setback::new("apply", format!("not done within {} s", limit.as_secs())))
+    tokio::time::timeout(limit, worker.report()).await.map_err(|_| Setback {
+        code: endings::TOO_LONG,
+        ..Setback::new("apply", format!("not done within {} s", limit.as_secs()))
+    })
 }
 
 /// The checkpoint is gone while nmstate is at it: nmstate itself rolled back and is about to say why, or

@@ -13,6 +13,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use linesman_core::codes::endings;
 use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::plan::Plan;
@@ -129,6 +130,8 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Setback {
     pub step: &'static str,
+    /// Of `linesman explain`.
+    pub code: &'static str,
     pub reason: String,
     pub differences: Vec<Difference>,
     pub probes: Vec<Report>,
@@ -136,7 +139,8 @@ pub struct Setback {
 
 impl Setback {
     fn new(step: &'static str, reason: impl Into<String>) -> Self {
-        Self { step, reason: reason.into(), differences: Vec::new(), probes: Vec::new() }
+        let code = endings::of_step(step);
+        Self { step, code, reason: reason.into(), differences: Vec::new(), probes: Vec::new() }
     }
 }
 
@@ -321,6 +325,7 @@ async fn take_back(
             Verdict::Incomplete => Category::Incomplete,
             _ => Category::RolledBack,
         }),
+        code: Some(if verdict == Verdict::Incomplete { endings::NOT_BACK } else { setback.code }.to_string()),
         step: Some(setback.step.to_string()),
         reason: Some(setback.reason),
         differences: setback.differences,

@@ -29,6 +29,7 @@ pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
             kubeconfig: args.kubeconfig,
             filter: args.interface_filter.iter().map(|glob| Glob::new(glob)).collect(),
             handler_lock: args.handler_lock,
+            namespace: args.namespace,
         }),
         _ => Source::Directory(args.policy_dir),
     };

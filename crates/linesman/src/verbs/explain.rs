@@ -49,6 +49,9 @@ fn unknown(code: &str) -> String {
 
 fn text(entry: &Explanation) -> String {
     let mut text = format!("{}: {}\n\n{}\n", entry.code, entry.title, filled(entry.text));
+    if let Some(told) = codes::endings::told(entry.code) {
+        text += &format!("\nThis is how it is told:\n\n{}", indented(told));
+    }
     let Some(example) = examples::of(entry.code) else { return text };
     text += &format!("\nThis causes it:\n\n{}", indented(example.wrong));
     if let Some(right) = example.right {
@@ -64,6 +67,7 @@ fn data(entry: &Explanation) -> Value {
         "title": entry.title,
         "text": entry.text,
         "wrong": example.map(|example| example.wrong),
+        "told": codes::endings::told(entry.code),
         "right": example.and_then(|example| example.right),
     })
 }
@@ -95,7 +99,9 @@ mod tests {
     fn every_code_can_be_explained() {
         for entry in codes::all() {
             let text = text(entry);
-            assert!(text.contains(entry.title) && text.contains("This causes it:"), "{text}");
+            let shown =
+                ["This causes it:", "This is how it is told:"].iter().any(|title| text.contains(title));
+            assert!(text.contains(entry.title) && shown, "{text}");
             assert!(text.lines().filter(|line| !line.starts_with("    ")).all(|line| line.len() <= WIDTH));
         }
     }

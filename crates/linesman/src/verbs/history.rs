@@ -1,7 +1,7 @@
 //! `linesman history`: the journal, readable.
 
 use linesman_engine::journal::{Journal, Phase, Record};
-use linesman_engine::outcome::Verdict;
+use linesman_engine::outcome::{Outcome, Verdict};
 use linesman_engine::transaction::Settings;
 
 use super::apply::report;
@@ -36,7 +36,7 @@ fn list(records: &[Record]) {
     }
     output::line(format!("{:<28} {:<21} {:<12} {}", "ID", "STARTED", "OUTCOME", "WHAT"));
     for record in records {
-        let why = record.outcome.as_ref().and_then(|o| o.reason.as_deref()).unwrap_or_default();
+        let why = record.outcome.as_ref().and_then(Outcome::why).unwrap_or_default();
         let what = if why.is_empty() { record.source.clone() } else { format!("{}: {why}", record.source) };
         output::line(format!("{:<28} {:<21} {:<12} {what}", record.id, record.started, word(record)));
     }

@@ -275,6 +275,64 @@ spec:
 ",
     ),
     example(
+        CLEAR_SECRET,
+        "\
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata:
+  name: doors
+spec:
+  desiredState:
+    interfaces:
+    - name: eth1
+      type: ethernet
+      802.1x:
+        eap-methods: [tls]
+        identity: host-1
+        private-key: /etc/pki/host-1.key
+        private-key-password: open sesame
+",
+        "\
+apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata:
+  name: doors
+spec:
+  desiredState:
+    interfaces:
+    - name: eth1
+      type: ethernet
+      802.1x:
+        eap-methods: [tls]
+        identity: host-1
+        private-key: /etc/pki/host-1.key
+        private-key-password: {secretKeyRef: {name: doors, key: host-1}}
+",
+    ),
+    example(
+        SECRET_NEEDS_CLUSTER,
+        "\
+interfaces:
+- name: eth1
+  type: ethernet
+  802.1x:
+    eap-methods: [tls]
+    identity: host-1
+    private-key: /etc/pki/host-1.key
+    private-key-password: {secretKeyRef: {name: doors, key: host-1}}
+",
+        "\
+interfaces:
+- name: eth1
+  type: ethernet
+  802.1x:
+    eap-methods: [tls]
+    identity: host-1
+    private-key: /etc/pki/host-1.key
+    private-key-password: open sesame
+",
+    ),
+    example(
         NEEDS_CLUSTER,
         "\
 apiVersion: nmstate.io/v1

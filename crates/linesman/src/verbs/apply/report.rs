@@ -24,7 +24,7 @@ pub fn outcome(outcome: &Outcome) {
     for line in &outcome.remaining {
         output::line(format!("  ! {line}"));
     }
-    if let Some(reason) = &outcome.reason {
+    if let Some(reason) = outcome.why() {
         let step = outcome.step.as_deref().unwrap_or("apply");
         output::line(format!("  why: {step}: {reason}"));
     }

@@ -1,0 +1,184 @@
+//! Secrets that a document only points to: `password: {secretKeyRef: {name: NAME, key: KEY}}`. What they say is filled in on the node,
+//! for one transaction, and written down nowhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{MASK, is_secret};
+use crate::path::Path;
+
+/// What nmstate shows in place of a password; it never differs from anything.
+pub const HIDDEN: &str = "<_password_hid_by_nmstate>";
+
+/// A key of a Secret in the agents' own namespace.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    pub name: String,
+    pub key: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Pointer {
+    secret_key_ref: Reference,
+}
+
+fn reference(value: &Value) -> Option<Reference> {
+    value.as_object()?;
+    serde_json::from_value::<Pointer>(value.clone()).ok().map(|pointer| pointer.secret_key_ref)
+}
+
+/// All that a state points to, with the first place of each.
+pub fn references(state: &Value) -> BTreeMap<Reference, Path> {
+    let mut found = BTreeMap::new();
+    visit(state, &Path::root(), &mut |value, path| {
+        if let Some(reference) = reference(value) {
+            found.entry(reference).or_insert_with(|| path.named(state));
+        }
+    });
+    found
+}
+
+/// The first secret that stands in clear. Where a key lies in a file, the file's name is none.
+pub fn in_clear(state: &Value) -> Option<Path> {
+    let mut first = None;
+    visit(state, &Path::root(), &mut |value, path| {
+        if first.is_none() && reference(value).is_none() && is_clear(value) {
+            first = Some(path.named(state));
+        }
+    });
+    first
+}
+
+fn is_clear(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => false,
+        Value::String(text) => !["", MASK, HIDDEN].contains(&text.as_str()) && !is_file(text),
+        _ => true,
+    }
+}
+
+fn is_file(text: &str) -> bool {
+    text.starts_with('/') || text.starts_with("file:")
+}
+
+/// Every value of a key that is a secret.
+fn visit(value: &Value, path: &Path, see: &mut dyn FnMut(&Value, &Path)) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let path = path.key(key);
+                if is_secret(key) { see(value, &path) } else { visit(value, &path, see) }
+            }
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, item)| visit(item, &path.index(index), see));
+        }
+        _ => {}
+    }
+}
+
+/// The state with what is a reference left open: it can be parsed and compared, and holds no secret that was filled in.
+pub fn left_open(state: &Value) -> Value {
+    let mut state = state.clone();
+    replace(&mut state, &mut |value| reference(value).map(|_| HIDDEN.into()));
+    state
+}
+
+/// Anything that is written down on the node, without its secrets; differences told by their places count, too.
+pub fn hide(value: &mut Value) {
+    let secret_place = |fields: &serde_json::Map<String, Value>| {
+        let path = fields.get("path").and_then(Value::as_str).unwrap_or_default();
+        fields.contains_key("want") && path.rsplit(['.', '[']).next().is_some_and(is_secret)
+    };
+    match value {
+        Value::Object(fields) if secret_place(fields) => {
+            for key in ["want", "got"] {
+                if let Some(value) = fields.get_mut(key).filter(|value| is_clear(value)) {
+                    *value = HIDDEN.into();
+                }
+            }
+        }
+        Value::Object(fields) => {
+            for (key, value) in fields.iter_mut() {
+                match is_secret(key) && value.is_string() && is_clear(value) {
+                    true => *value = HIDDEN.into(),
+                    false => hide(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(hide),
+        _ => {}
+    }
+}
+
+fn replace(value: &mut Value, with: &mut dyn FnMut(&Value) -> Option<Value>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields.iter_mut() {
+                match is_secret(key).then(|| with(value)).flatten() {
+                    Some(new) => *value = new,
+                    None => replace(value, with),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| replace(item, with)),
+        _ => {}
+    }
+}
+
+/// What references say; or why that is not known. Lives no longer than a transaction.
+#[derive(Default)]
+pub struct Secrets(pub BTreeMap<Reference, Result<String, String>>);
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl Secrets {
+    /// The state with every reference filled in, or what is missing and where it is needed.
+    pub fn fill(&self, state: &Value) -> Result<Value, String> {
+        for (reference, path) in references(state) {
+            let why = match self.0.get(&reference) {
+                Some(Ok(_)) => continue,
+                Some(Err(why)) => why.as_str(),
+                None => "nobody here can look Secrets up",
+            };
+            // Not with a colon behind the place: what follows the name of a secret is masked wherever it is told.
+            return Err(format!("{why}, needed at desiredState.{path}"));
+        }
+        let mut state = state.clone();
+        replace(&mut state, &mut |value| {
+            let known = self.0.get(&reference(value)?)?;
+            known.as_ref().ok().map(|text| text.as_str().into())
+        });
+        Ok(state)
+    }
+
+    /// Takes the clear text out of what others said about the change.
+    pub fn redact(&self, value: &mut Value) {
+        let known: BTreeSet<&str> = self.0.values().flatten().map(String::as_str).collect();
+        redact(value, &known);
+    }
+}
+
+fn redact(value: &mut Value, known: &BTreeSet<&str>) {
+    match value {
+        Value::String(text) => {
+            for secret in known.iter().filter(|secret| !secret.is_empty()) {
+                *text = text.replace(*secret, MASK);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| redact(item, known)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| redact(value, known)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

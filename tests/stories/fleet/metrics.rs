@@ -1,0 +1,111 @@
+//! What is counted moves when it should, on both sides; and a failure is told once.
+
+use linesman_tests::fleet::{Fleet, bridge};
+use serde_json::{Value, json};
+
+const OPERATOR: &str = "127.0.0.1:9474";
+const AGENT: &str = "127.0.0.1:9473";
+
+#[derive(Debug)]
+struct Page(String);
+
+impl Page {
+    /// The sum of all samples whose name and labels contain these.
+    fn sum(&self, name: &str, labels: &[&str]) -> f64 {
+        let lines = self.0.lines().filter(|line| !line.starts_with('#'));
+        let meant = lines.filter(|line| {
+            let known = line.split(['{', ' ']).next().unwrap_or_default();
+            known == name && labels.iter().all(|label| line.contains(label))
+        });
+        meant.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum()
+    }
+}
+
+fn of_operator(fleet: &Fleet) -> Page {
+    let url = format!("http://{OPERATOR}/metrics");
+    Page(fleet.lab.hub().command_of_the_machine(["curl", "-sf", &url]).run().unwrap_or_default())
+}
+
+fn of_agent(fleet: &Fleet, node: &str) -> Page {
+    let url = format!("http://{AGENT}/metrics");
+    Page(fleet.node(node).run(["curl", "-sf", &url]).unwrap_or_default())
+}
+
+fn warnings(fleet: &Fleet, policy: &str) -> Vec<Value> {
+    let text = fleet.cluster.run(&["get", "events.v1.events.k8s.io", "-A", "-o", "json"]).unwrap();
+    let events: Value = serde_json::from_str(&text).unwrap();
+    let all = events["items"].as_array().cloned().unwrap_or_default();
+    let about = |e: &Value| e["regarding"]["name"] == policy && e["reason"] == "ReconcileFailed";
+    all.into_iter().filter(about).collect()
+}
+
+/// The uplink with another address: the gateway is silent afterwards, so it goes back.
+fn cut_off() -> Value {
+    json!({ "maxUnavailable": 1, "patience": 2, "desiredState": { "interfaces": [{ "name": "eth0", "type": "ethernet",
+        "state": "up", "ipv4": { "enabled": true, "dhcp": false,
+                                 "address": [{ "ip": "203.0.113.7", "prefix-length": 24 }] } }] } })
+}
+
+#[test]
+fn numbers_move_and_a_failure_is_told_once() {
+    let fleet = Fleet::without_agents("fleet-metrics", 2);
+    fleet.start_operator("one", &["--listen", OPERATOR]);
+    for node in &fleet.nodes {
+        fleet.start_agent_with_options(node, &["--listen", AGENT]);
+    }
+    fleet
+        .eventually("the operator leads", || of_operator(&fleet).sum("linesman_operator_leader", &[]) == 1.0);
+    fleet.eventually("n1 reported", || {
+        of_agent(&fleet, "n1").sum("linesman_api_writes_total", &["node-state"]) >= 1.0
+    });
+    assert_eq!(of_agent(&fleet, "n1").sum("linesman_apply_total", &[]), 0.0);
+    assert_eq!(of_operator(&fleet).sum("linesman_rollout_duration_seconds_count", &[]), 0.0);
+
+    fleet.policy("good", &json!({ "desiredState": bridge("br-good") }));
+    fleet.wait_policy("good", "Available");
+    fleet.eventually("a rollout is counted", || {
+        of_operator(&fleet).sum("linesman_rollout_duration_seconds_count", &[]) == 1.0
+    });
+    let operator = of_operator(&fleet);
+    assert!(operator.sum("linesman_operator_writes_total", &["enactment"]) >= 4.0, "{operator:?}");
+    assert_eq!(operator.sum("linesman_rollout_in_flight", &[]), 0.0, "{operator:?}");
+    assert_eq!(operator.sum("kubernetes_nmstate_policies_status", &["Available"]), 1.0, "{operator:?}");
+    for node in ["n1", "n2"] {
+        let agent = of_agent(&fleet, node);
+        assert_eq!(agent.sum("linesman_apply_total", &["committed"]), 1.0, "{agent:?}");
+        assert_eq!(agent.sum("linesman_apply_duration_seconds_count", &[]), 1.0, "{agent:?}");
+        assert!(agent.sum("linesman_api_writes_total", &["enactment"]) >= 2.0, "{agent:?}");
+        assert!(agent.sum("linesman_observations_total", &[]) >= 1.0, "{agent:?}");
+        assert!(agent.sum("kubernetes_nmstate_network_interfaces", &["linux-bridge"]) >= 1.0, "{agent:?}");
+    }
+
+    fleet.policy("bad", &cut_off());
+    fleet.wait_policy("bad", "Degraded");
+    let failed = |node: &str| of_agent(&fleet, node).sum("linesman_apply_total", &["rolled"]);
+    assert_eq!(failed("n1") + failed("n2"), 1.0, "one failed, the other was not begun");
+    let told = fleet.message("n1", "bad", "Failing") + &fleet.message("n2", "bad", "Failing");
+    assert!(told.starts_with("[LM2003] probe: ") && told.contains("the node is as before"), "{told}");
+    fleet.eventually("a warning", || warnings(&fleet, "bad").len() == 1);
+    let warning = &warnings(&fleet, "bad")[0];
+    assert_eq!(
+        (&warning["type"], &warning["regarding"]["kind"]),
+        (&json!("Warning"), &json!("NodeNetworkConfigurationPolicy"))
+    );
+    assert!(warning["note"].as_str().unwrap_or_default().contains("[LM2003]"), "{warning:#}");
+
+    // Another operator finds everything as it is, and has nothing to tell.
+    fleet.kill_operator("one");
+    fleet.start_operator("two", &["--listen", OPERATOR]);
+    fleet.eventually("the other one leads", || {
+        of_operator(&fleet).sum("linesman_operator_leader", &[]) == 1.0
+    });
+    fleet.policy("later", &json!({ "desiredState": bridge("br-later") }));
+    fleet.wait_policy("later", "Available");
+    assert_eq!(fleet.stands("bad"), "Degraded");
+    assert_eq!(warnings(&fleet, "bad").len(), 1, "told once, and not again");
+
+    fleet.cluster.stop_api_server().unwrap();
+    fleet.eventually("silence is noticed", || of_agent(&fleet, "n1").sum("linesman_api_silent", &[]) == 1.0);
+    fleet.cluster.start_api_server().unwrap();
+    fleet.eventually("and its end", || of_agent(&fleet, "n1").sum("linesman_api_silent", &[]) == 0.0);
+}

@@ -1,0 +1,87 @@
+//! The NodeNetworkState: all of it, when it changed, and not otherwise.
+
+use linesman_tests::fleet::{Fleet, STATES};
+use linesman_tests::see::list;
+use serde_json::{Value, json};
+
+fn state(fleet: &Fleet, node: &str) -> Value {
+    fleet.get(STATES, node).unwrap_or_default()["status"]["currentState"].clone()
+}
+
+fn interface(fleet: &Fleet, node: &str, name: &str) -> Option<Value> {
+    list(&state(fleet, node)["interfaces"]).iter().find(|i| i["name"] == name).cloned()
+}
+
+/// How often the state of a node was written, by the API server's own log.
+fn writes(fleet: &Fleet, node: &str) -> usize {
+    let own =
+        |e: &&linesman_lab::cluster::Event| e.resource == "nodenetworkstates" && e.name == node && e.writes();
+    fleet.audit().iter().filter(own).count()
+}
+
+/// The next thing that is seen comes after everything that was to be seen before.
+fn until_seen(fleet: &Fleet, node: &str, name: &str) {
+    fleet.node(node).run(["ip", "link", "add", name, "type", "bridge"]).unwrap();
+    fleet.eventually(&format!("{name} is reported"), || interface(fleet, node, name).is_some());
+}
+
+#[test]
+fn a_node_tells_what_it_is_when_that_changes() {
+    let fleet = Fleet::without_agents("node-state", 1);
+    let node = fleet.node("n1");
+    node.ovs_vsctl(&["set", "Open_vSwitch", ".", "external_ids:rack=r7"]).unwrap();
+    node.run(["ip", "rule", "add", "from", "192.0.2.0/24", "lookup", "100", "priority", "777"]).unwrap();
+    fleet.start_agent_with_options(node, &["--interface-filter", "cali*"]);
+    fleet.eventually("a first report", || interface(&fleet, "n1", "eth0").is_some());
+
+    let seen = state(&fleet, "n1");
+    assert_eq!(seen["ovs-db"]["external_ids"]["rack"], "r7");
+    assert!(seen["hostname"]["running"].is_string(), "{}", seen["hostname"]);
+    assert!(
+        list(&seen["route-rules"]["config"]).iter().any(|rule| rule["priority"] == 777),
+        "{}",
+        seen["route-rules"]
+    );
+    assert!(list(&seen["routes"]["running"]).iter().any(|route| route["destination"] == "0.0.0.0/0"));
+    assert!(list(&seen["dns-resolver"]["running"]["server"]).contains(&json!("10.9.0.1")), "{seen:#}");
+
+    // Traffic and lifetimes are no change; veths of Pods and what the filter names are not shown.
+    let before = writes(&fleet, "n1");
+    node.sh("for i in 1 2 3 4 5; do ping -c1 -W1 10.9.0.1 >/dev/null; done; \
+             ip address change 10.9.0.11/24 dev eth0 valid_lft 4000 preferred_lft 4000 2>/dev/null; \
+             ip link add cali1 type bridge; \
+             ip link add vethpod type veth peer name vethin; nmcli device set vethpod managed no; nmcli device set vethin managed no; ip link set vethpod up; sleep 0.3")
+        .unwrap();
+    until_seen(&fleet, "n1", "mark1");
+    assert!(interface(&fleet, "n1", "cali1").is_none(), "the filter");
+    assert!(
+        interface(&fleet, "n1", "vethpod").is_none(),
+        "a veth that NetworkManager leaves alone is a Pod's"
+    );
+    let after = writes(&fleet, "n1");
+    assert!(after > before && after - before <= 2, "from {before} to {after}: one change, one report");
+
+    // A change by hand arrives; that nothing changed does not.
+    node.run(["ip", "link", "set", "eth2", "mtu", "1400"]).unwrap();
+    fleet.eventually("the MTU arrives", || interface(&fleet, "n1", "eth2").is_some_and(|i| i["mtu"] == 1400));
+
+    // Somebody asks for a report.
+    let told = fleet.get(STATES, "n1").unwrap()["status"]["lastSuccessfulUpdateTime"].clone();
+    std::thread::sleep(std::time::Duration::from_secs(1)); // the times are whole seconds
+    let object = format!("{STATES}/n1");
+    fleet.cluster.run(&["label", &object, "nmstate.io/force-nns-refresh=1"]).unwrap();
+    fleet.eventually("a forced report", || {
+        fleet.get(STATES, "n1").unwrap()["status"]["lastSuccessfulUpdateTime"] != told
+    });
+
+    // Deleted, it is made again; it goes with its node.
+    let uid = |object: &Option<Value>| object.as_ref().map(|o| o["metadata"]["uid"].clone());
+    let old = uid(&fleet.get(STATES, "n1"));
+    fleet.cluster.run(&["delete", &object]).unwrap();
+    fleet.eventually("made again", || {
+        let new = fleet.get(STATES, "n1");
+        new.is_some() && uid(&new) != old && interface(&fleet, "n1", "eth0").is_some()
+    });
+    let owner = fleet.get(STATES, "n1").unwrap()["metadata"]["ownerReferences"][0].clone();
+    assert_eq!((&owner["kind"], &owner["name"]), (&json!("Node"), &json!("n1")));
+}

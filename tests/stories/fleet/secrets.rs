@@ -1,0 +1,98 @@
+//! Secrets travel by reference: the host gets them, and nobody else reads them anywhere.
+
+use linesman_lab::cluster::NAMESPACE;
+use linesman_tests::fleet::{ENACTMENTS, Fleet};
+use linesman_tests::see;
+use serde_json::{Value, json};
+
+const CLEAR: &str = "correct-horse-battery";
+
+fn pointer(key: &str) -> Value {
+    json!({ "secretKeyRef": { "name": "doors", "key": key } })
+}
+
+/// A shared key among Open vSwitch's settings: it is committed without anybody to answer for it.
+fn tunnel(psk: Value) -> Value {
+    json!({ "desiredState": { "ovs-db": { "external_ids": { "tunnel-psk": psk } } } })
+}
+
+/// At a switch that asks for a certificate; the lab has none, so this goes back.
+fn door() -> Value {
+    json!({ "patience": 2, "desiredState": { "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up",
+        "802.1x": { "eap-methods": ["tls"], "identity": "n1", "private-key": "/etc/pki/n1.key",
+                    "client-cert": "/etc/pki/n1.crt", "ca-cert": "/etc/pki/ca.crt",
+                    "private-key-password": pointer("n1") } }] } })
+}
+
+fn secret(fleet: &Fleet, data: &Value) {
+    let object = json!({ "apiVersion": "v1", "kind": "Secret", "stringData": data,
+        "metadata": { "name": "doors", "namespace": NAMESPACE } });
+    fleet.cluster.apply(&object.to_string()).expect("the Secret is taken");
+}
+
+#[test]
+fn a_secret_reaches_the_host_and_nobody_else() {
+    let fleet = Fleet::new("secrets", 1);
+    let node = fleet.node("n1");
+
+    // In clear, no node hears of it.
+    fleet.policy("tunnel", &tunnel(CLEAR.into()));
+    fleet.wait_policy("tunnel", "Degraded");
+    let told = fleet.message_of_policy("tunnel");
+    assert!(told.contains("desiredState.ovs-db.external_ids.tunnel-psk"), "{told}");
+    assert!(told.contains("[LM0021]") && told.contains("secretKeyRef"), "{told}");
+    assert_eq!(fleet.get(ENACTMENTS, "n1.tunnel"), None, "nobody was told");
+
+    // Pointed to, it waits for the Secret, and then for its key.
+    fleet.policy("tunnel", &tunnel(pointer("psk")));
+    let waits = |why: &str| {
+        fleet.eventually(why, || fleet.message("n1", "tunnel", "Failing").contains(why));
+        let told = fleet.message("n1", "tunnel", "Failing");
+        assert!(
+            told.starts_with("[LM2016] ")
+                && told.contains("needed at desiredState.ovs-db")
+                && told.contains("nothing was touched"),
+            "{told}"
+        );
+    };
+    waits("there is no Secret nmstate/doors");
+    secret(&fleet, &json!({ "other": "x" }));
+    waits("the Secret nmstate/doors has no key psk");
+    assert_eq!(see::ovs(node, "Open_vSwitch", ".", "external_ids:tunnel-psk"), "");
+    secret(&fleet, &json!({ "psk": format!("{CLEAR}\n"), "n1": CLEAR }));
+    fleet.wait_policy("tunnel", "Available");
+    assert_eq!(see::ovs(node, "Open_vSwitch", ".", "external_ids:tunnel-psk"), CLEAR);
+
+    // Into a profile on disk, as long as it is tried.
+    let profiles = "/etc/NetworkManager/system-connections";
+    let wait = format!("until grep -qsF {CLEAR} {profiles}/*; do sleep 0.02; done; echo seen");
+    let watch = node.spawn(["timeout", "120", "sh", "-c", &wait]).expect("the node has a shell");
+    let pki = "mkdir -p /etc/pki && openssl req -x509 -newkey rsa:2048 -subj /CN=n1 -days 30 -out /etc/pki/n1.crt \
+               -keyout /etc/pki/n1.key -passout pass:";
+    let made = node.exec(["sh", "-c", &format!("{pki}{CLEAR} && cp /etc/pki/n1.crt /etc/pki/ca.crt")]);
+    made.expect("the node has a shell");
+    fleet.policy("door", &door());
+    fleet.eventually("the 802.1x profile ends", || {
+        ["Available", "Failing"].contains(&fleet.enacted("n1", "door").as_str())
+    });
+    assert!(watch.wait().expect("the watch ends").stdout.contains("seen"), "{}", fleet.picture());
+
+    nobody_else_reads_it(&fleet);
+}
+
+fn nobody_else_reads_it(fleet: &Fleet) {
+    let kinds = ["nncp", "nnce", "nns", "events"];
+    // A policy once said it in clear, and kubectl remembers that as long as the policy says so.
+    let objects = kinds.map(|kind| fleet.cluster.run(&["get", kind, "-A", "-o", "yaml"]).unwrap()).concat();
+    assert!(objects.contains("tunnel-psk"), "there is something to be read");
+    let kept = fleet.node("n1").sh("grep -rlsF correct-horse-battery /var/lib/linesman || true").unwrap();
+    let texts = [
+        ("the API", objects),
+        ("the agent's log", fleet.agent_log("n1")),
+        ("the operator's log", fleet.operator_log("one")),
+    ];
+    for (place, text) in texts {
+        assert!(!text.contains(CLEAR), "{place} holds it:\n{text}");
+    }
+    assert_eq!(kept, "", "what the agent remembers holds it");
+}
