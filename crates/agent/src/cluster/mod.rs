@@ -19,7 +19,7 @@ use linesman_api::time::Time;
 use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::enact::{self, Bound, Order, Orders};
-use linesman_core::keep::{Ledger, Standing};
+use linesman_core::keep::{Entry, Ledger, Standing};
 use linesman_core::report::{self, Category, Ending, Glob, Verdict, Versions};
 use linesman_core::verify::verify;
 use linesman_engine::{desired, nm};
@@ -166,12 +166,13 @@ impl Cluster {
             ledger.0.keys().filter(|name| self.enactments.get(name).is_none()).cloned().collect();
         for name in &gone {
             say::info(format!("policy {name} has no enactment here any more; what it made stays"));
-            ledger.0.remove(name);
+            let entry = ledger.0.remove(name);
+            self.orders.bury(name, entry.map_or(Value::Null, |entry| entry.back));
             self.sent.remove(name);
         }
         let buried: Vec<String> =
             self.orders.0.keys().filter(|name| self.enactments.get(name).is_none()).cloned().collect();
-        buried.iter().for_each(|name| self.orders.bury(name));
+        buried.iter().for_each(|name| self.orders.bury(name, Value::Null));
         if !gone.is_empty() {
             self.store();
         }
@@ -233,6 +234,10 @@ impl Cluster {
     }
 
     fn order(&self, bound: &Bound, policy: linesman_core::policy::Policy, ledger: &mut Ledger) -> Order {
+        if let Some(back) = self.orders.way_back(bound) {
+            let again = || Entry::again(&policy, back.clone(), clock::now());
+            ledger.0.entry(bound.policy.clone()).or_insert_with(again);
+        }
         if !bound.spec.revert {
             return Order::of(bound, Some(policy));
         }
@@ -240,7 +245,7 @@ impl Cluster {
         match ledger.0.get_mut(&bound.policy) {
             Some(entry) => {
                 entry.policy.options.on_delete = linesman_core::policy::OnDelete::Revert;
-                if matches!(entry.standing, Standing::RevertFailed { .. }) {
+                if matches!(entry.standing, Standing::RevertFailed { .. } | Standing::Waiting { .. }) {
                     entry.standing = Standing::Kept;
                 }
                 let nothing = entry.back.is_null();
@@ -294,7 +299,7 @@ impl Cluster {
             self.orders.0.iter().filter(|(_, order)| !order.ended).map(|(name, _)| name.clone()).collect();
         for name in open {
             let Some(order) = self.orders.0.get_mut(&name) else { continue };
-            let waits = |entry: &linesman_core::keep::Entry| {
+            let waits = |entry: &Entry| {
                 matches!(entry.standing, Standing::Waiting { .. })
                     && order.policy.as_ref() == Some(&entry.policy)
             };
