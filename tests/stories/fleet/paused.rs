@@ -30,7 +30,7 @@ fn a_rollout_is_paused_and_goes_on() {
     assert_eq!(fleet.enacted("n3", "paused"), "Pending");
     assert!(!fleet.has_interface("n3", "br-paused"));
 
-    fleet.policy("paused", &version(1400, json!({})));
+    fleet.policy("paused", &version(1400, json!({ "paused": false })));
     fleet.wait_policy("paused", "Available");
     for node in ["n1", "n2", "n3"] {
         assert_eq!(fleet.mtu(node, "br-paused"), "1400", "{node}");
