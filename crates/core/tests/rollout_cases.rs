@@ -74,6 +74,8 @@ struct Enactment {
     #[serde(default)]
     says: Vec<String>,
     message: Option<String>,
+    /// Since when they are true.
+    since: Option<Time>,
 }
 
 fn read<T: DeserializeOwned>(folder: &Path, file: &str) -> Vec<T> {
@@ -142,8 +144,10 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
         release_expires: written.expires,
         previous: written.previous,
     };
-    let says =
-        |kind: &String| Condition::new(kind, Truth::True, "", written.message.clone().unwrap_or_default());
+    let says = |kind: &String| {
+        let message = written.message.clone().unwrap_or_default();
+        Condition { last_transition_time: written.since, ..Condition::new(kind, Truth::True, "", message) }
+    };
     let status = EnactmentStatus {
         attempt: (!written.says.is_empty()).then_some(attempt),
         conditions: written.says.iter().map(says).collect(),

@@ -62,7 +62,8 @@ impl Case {
 
     pub fn decided(&mut self, decision: &Decision) {
         let ended = |phase: &Phase| {
-            matches!(phase, Phase::Done | Phase::Failed { .. } | Phase::Left | Phase::Held(Hold::NoWayBack))
+            // One that failed may have lacked what another policy makes.
+            matches!(phase, Phase::Done | Phase::Left | Phase::Held(Hold::NoWayBack))
         };
         self.settled = decision.nodes.iter().all(|(_, phase)| ended(phase));
         self.wake = decision.wake;

@@ -94,7 +94,13 @@ pub fn enactment(mut enactment: Enactment) -> Option<EnactmentFacts> {
 }
 
 pub fn macs(nics: &Nics) -> BTreeSet<String> {
-    let physical = nics.status.current_state.interfaces.iter().filter(|nic| nic.kind == "ethernet");
+    // The NICs of a node that is itself a container are veth.
+    let physical = nics
+        .status
+        .current_state
+        .interfaces
+        .iter()
+        .filter(|nic| ["ethernet", "veth"].contains(&nic.kind.as_str()));
     physical.flat_map(|nic| [&nic.mac_address, &nic.permanent_mac_address]).flatten().cloned().collect()
 }
 
@@ -146,8 +152,10 @@ mod tests {
     fn macs_are_those_of_nics() {
         let state = json!({ "metadata": {}, "status": { "currentState": { "interfaces": [
             { "name": "eth0", "type": "ethernet", "mac-address": "52:54:00:00:00:01", "permanent-mac-address": "52:54:00:00:00:02" },
-            { "name": "br0", "type": "linux-bridge", "mac-address": "52:54:00:00:00:03" }] } } });
+            { "name": "br0", "type": "linux-bridge", "mac-address": "52:54:00:00:00:03" },
+            { "name": "eth1", "type": "veth", "mac-address": "52:54:00:00:00:04" }] } } });
         let macs = macs(&serde_json::from_value(state).unwrap());
-        assert_eq!(macs.into_iter().collect::<Vec<_>>(), ["52:54:00:00:00:01", "52:54:00:00:00:02"]);
+        let nics = ["52:54:00:00:00:01", "52:54:00:00:00:02", "52:54:00:00:00:04"];
+        assert_eq!(macs.into_iter().collect::<Vec<_>>(), nics);
     }
 }

@@ -8,19 +8,9 @@ fn version(mtu: u64, rollout: Value) -> Value {
 }
 
 #[test]
-fn a_rollout_is_paused_resumed_aborted_and_undone() {
+fn a_rollout_is_paused_and_goes_on() {
     let fleet = Fleet::new("paused", 3);
-    fleet.policy("paused", &version(1450, json!({})));
-    fleet.wait_policy("paused", "Available");
     fleet.stop_in_mid_change("n2");
-    pause(&fleet);
-    resume(&fleet);
-    abort(&fleet);
-    undo(&fleet);
-    assert_eq!(fleet.most_in_flight("paused"), 1);
-}
-
-fn pause(fleet: &Fleet) {
     fleet.policy("paused", &version(1400, json!({})));
     fleet.wait_in_mid_change("n2");
     fleet.policy("paused", &version(1400, json!({ "paused": true })));
@@ -32,51 +22,62 @@ fn pause(fleet: &Fleet) {
         nodes["available"] == 2 && nodes["pending"] == 1
     });
     let (reason, message) = fleet.words("paused");
-    assert_eq!(
-        (fleet.stands("paused").as_str(), reason.as_str()),
-        ("Progressing", "RolloutPaused"),
-        "{message}"
-    );
+    assert_eq!((fleet.stands("paused").as_str(), reason.as_str()), ("Progressing", "RolloutPaused"));
     assert!(message.contains("the rollout is paused"), "{message}");
-    fleet.wait_enacted("n3", "paused", "Pending");
-    assert_eq!((fleet.mtu("n1", "br-paused"), fleet.mtu("n2", "br-paused")), ("1400".into(), "1400".into()));
-    assert_eq!(fleet.mtu("n3", "br-paused"), "1450");
-}
-
-fn resume(fleet: &Fleet) {
-    fleet.policy("paused", &version(1400, json!({})));
-    fleet.wait_policy("paused", "Available");
-    assert_eq!(fleet.mtu("n3", "br-paused"), "1400");
-    let changes = |node| fleet.changes(node, "paused").len();
-    assert_eq!([changes("n1"), changes("n2"), changes("n3")], [2; 3], "what held was left alone");
-}
-
-fn abort(fleet: &Fleet) {
-    fleet.policy("paused", &version(1300, json!({})));
-    fleet.wait_in_mid_change("n2");
-    fleet.policy("paused", &version(1300, json!({ "abort": true })));
-    fleet.wait_policy("paused", "Degraded");
-    fleet.wait_enacted("n3", "paused", "Aborted");
-    assert_eq!(fleet.enacted("n2", "paused"), "Progressing", "what is in flight goes on");
-    fleet.let_on("n2");
-    fleet.wait_enacted("n2", "paused", "Available");
-    fleet.eventually("two nodes have it", || fleet.status("paused")["nodes"]["available"] == 2);
-    assert_eq!(fleet.stands("paused"), "Degraded");
-    assert!(fleet.words("paused").1.contains("the rollout was aborted"), "{:?}", fleet.words("paused"));
-    assert_eq!(fleet.mtu("n3", "br-paused"), "1400");
-}
-
-fn undo(fleet: &Fleet) {
-    fleet.policy("paused", &version(1300, json!({ "undo": true })));
-    fleet.wait_in_mid_change("n2");
-    fleet.let_on("n2");
-    fleet.eventually("both went back", || {
-        let back =
-            |node| fleet.mtu(node, "br-paused") == "1400" && fleet.enacted(node, "paused") == "Available";
-        back("n1") && back("n2")
+    fleet.eventually("n3 says why it waits", || {
+        fleet.message("n3", "paused", "Pending") == "the rollout is paused"
     });
-    fleet.eventually("the policy tells", || fleet.status("paused")["nodes"]["progressing"] == 0);
-    assert_eq!(fleet.mtu("n3", "br-paused"), "1400");
-    assert_eq!(fleet.changes("n3", "paused").len(), 2, "it never took the version that was undone");
-    assert!(fleet.words("paused").1.contains("undone"), "{:?}", fleet.words("paused"));
+    assert_eq!(fleet.enacted("n3", "paused"), "Pending");
+    assert!(!fleet.has_interface("n3", "br-paused"));
+
+    fleet.policy("paused", &version(1400, json!({ "paused": false })));
+    fleet.wait_policy("paused", "Available");
+    for node in ["n1", "n2", "n3"] {
+        assert_eq!(fleet.mtu(node, "br-paused"), "1400", "{node}");
+        assert_eq!(fleet.changes(node, "paused"), ["committed"], "{node}: what held was left alone");
+    }
+    assert_eq!(fleet.most_in_flight("paused"), 1);
+}
+
+#[test]
+fn an_aborted_rollout_leaves_the_rest_alone() {
+    let fleet = Fleet::new("aborted", 3);
+    fleet.stop_in_mid_change("n2");
+    fleet.policy("aborted", &version(1400, json!({})));
+    fleet.wait_in_mid_change("n2");
+    fleet.policy("aborted", &version(1400, json!({ "abort": true })));
+    fleet.wait_policy("aborted", "Degraded");
+    fleet.wait_enacted("n3", "aborted", "Aborted");
+    assert_eq!(fleet.enacted("n2", "aborted"), "Progressing", "what is in flight goes on");
+    fleet.let_on("n2");
+    fleet.eventually("two nodes have it", || fleet.status("aborted")["nodes"]["available"] == 2);
+    assert_eq!(fleet.stands("aborted"), "Degraded");
+    let (_, message) = fleet.words("aborted");
+    assert!(message.contains("1 not begun: the rollout was aborted"), "{message}");
+    assert!(fleet.changes("n3", "aborted").is_empty());
+}
+
+#[test]
+fn undo_takes_those_back_that_took_it() {
+    let fleet = Fleet::new("undone", 3);
+    fleet.policy("undone", &version(1400, json!({})));
+    fleet.wait_policy("undone", "Available");
+    fleet.stop_in_mid_change("n2");
+    fleet.policy("undone", &version(1300, json!({})));
+    fleet.wait_in_mid_change("n2");
+    fleet.policy("undone", &version(1300, json!({ "abort": true })));
+    fleet.wait_policy("undone", "Degraded");
+    fleet.let_on("n2");
+    fleet.eventually("two nodes took it", || fleet.status("undone")["nodes"]["available"] == 2);
+    assert_eq!([fleet.mtu("n1", "br-paused"), fleet.mtu("n2", "br-paused")], ["1300", "1300"]);
+
+    fleet.policy("undone", &version(1300, json!({ "undo": true })));
+    fleet.wait_in_mid_change("n2");
+    fleet.let_on("n2");
+    fleet.wait_policy("undone", "Available");
+    for (node, changes) in [("n1", 3), ("n2", 3), ("n3", 1)] {
+        assert_eq!(fleet.mtu(node, "br-paused"), "1400", "{node}");
+        assert_eq!(fleet.changes(node, "undone").len(), changes, "{node}");
+    }
+    assert_eq!(fleet.most_in_flight("undone"), 1);
 }

@@ -21,7 +21,7 @@ use linesman_core::codes::endings::NO_WAY_BACK;
 use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::enact::{self, Bound, Order, Orders, Planned};
-use linesman_core::keep::{Ledger, Standing};
+use linesman_core::keep::{Entry, Ledger, Standing};
 use linesman_core::policy::Policy;
 use linesman_core::report::{self, Category, Ending, Glob, Verdict, Versions};
 use linesman_core::secrets::{Secrets, references};
@@ -175,12 +175,13 @@ impl Cluster {
             ledger.0.keys().filter(|name| self.enactments.get(name).is_none()).cloned().collect();
         for name in &gone {
             say::info(format!("policy {name} has no enactment here any more; what it made stays"));
-            ledger.0.remove(name);
+            let entry = ledger.0.remove(name);
+            self.orders.bury(name, entry.map_or(Value::Null, |entry| entry.back));
             self.sent.remove(name);
         }
         let buried: Vec<String> =
             self.orders.0.keys().filter(|name| self.enactments.get(name).is_none()).cloned().collect();
-        buried.iter().for_each(|name| self.orders.bury(name));
+        buried.iter().for_each(|name| self.orders.bury(name, Value::Null));
         if !gone.is_empty() {
             self.store();
         }
@@ -244,6 +245,10 @@ impl Cluster {
     }
 
     fn order(&self, bound: &Bound, policy: Policy, ledger: &mut Ledger) -> Order {
+        if let Some(back) = self.orders.way_back(bound) {
+            let again = || Entry::again(&policy, back.clone(), clock::now());
+            ledger.0.entry(bound.policy.clone()).or_insert_with(again);
+        }
         if !bound.spec.revert {
             enact::try_again(&policy, ledger);
             return Order::of(bound, Some(policy));
@@ -252,7 +257,7 @@ impl Cluster {
         match ledger.0.get_mut(&bound.policy) {
             Some(entry) => {
                 entry.policy.options.on_delete = linesman_core::policy::OnDelete::Revert;
-                if matches!(entry.standing, Standing::RevertFailed { .. }) {
+                if matches!(entry.standing, Standing::RevertFailed { .. } | Standing::Waiting { .. }) {
                     entry.standing = Standing::Kept;
                 }
                 let nothing = entry.back.is_null();

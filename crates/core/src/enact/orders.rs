@@ -38,6 +38,12 @@ pub struct Order {
     /// What is about to be made; gone when it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Planned>,
+    /// `metadata.uid` of the policy.
+    #[serde(default)]
+    pub of: String,
+    /// What undoes it, of an enactment that is gone: the same policy may come back, and want that some day.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub back: Value,
     /// What is to be told, and whether it was.
     #[serde(default)]
     pub answer: Vec<Condition>,
@@ -62,11 +68,21 @@ pub struct Planned {
 impl Orders {
     /// The policy is gone from this node. Only when it was last released stays known: a backup may bring the instruction
     /// back, and it is to be no news then.
-    pub fn bury(&mut self, name: &str) {
+    pub fn bury(&mut self, name: &str, back: Value) {
         if let Some(order) = self.0.get_mut(name) {
             (order.policy, order.plan, order.answer) = (None, None, Vec::new());
             (order.ended, order.told) = (true, true);
+            if !back.is_null() {
+                order.back = back;
+            }
         }
+    }
+
+    /// The way back from what this very policy made under an enactment that is gone.
+    pub fn way_back(&self, bound: &Bound) -> Option<&Value> {
+        let order = self.0.get(&bound.policy)?;
+        let same = order.of == bound.spec.policy.uid;
+        (same && !order.back.is_null()).then_some(&order.back)
     }
 
     pub fn forget_the_old(&mut self, now: Time) {
@@ -85,6 +101,8 @@ impl Order {
             revert: bound.spec.revert,
             taken: 0,
             plan: None,
+            of: bound.spec.policy.uid.clone(),
+            back: Value::Null,
             answer: Vec::new(),
             features: Vec::new(),
             ended: false,
@@ -113,5 +131,30 @@ impl Order {
             }
         };
         Ending { category, reason, reverting: self.revert, ..Ending::new(verdict) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use linesman_api::enactment::{EnactmentSpec, PolicyRef};
+    use serde_json::json;
+
+    use super::*;
+
+    fn bound(uid: &str) -> Bound {
+        let policy = PolicyRef { name: "a".into(), uid: uid.into(), generation: 1 };
+        let spec = EnactmentSpec { policy, ..EnactmentSpec::default() };
+        Bound { policy: "a".into(), uid: "e".into(), generation: 1, spec, status: Default::default() }
+    }
+
+    #[test]
+    fn the_way_back_outlives_an_enactment_for_the_same_policy_alone() {
+        let mut orders = Orders([("a".to_string(), Order::of(&bound("u"), None))].into());
+        assert_eq!(orders.way_back(&bound("u")), None);
+        let back = json!({ "interfaces": [{ "name": "br1", "state": "absent" }] });
+        orders.bury("a", back.clone());
+        orders.bury("a", Value::Null);
+        assert_eq!(orders.way_back(&bound("u")), Some(&back));
+        assert_eq!(orders.way_back(&bound("v")), None, "another policy of the same name");
     }
 }

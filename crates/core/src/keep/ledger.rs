@@ -78,6 +78,13 @@ impl Fight {
 }
 
 impl Entry {
+    /// A policy that was here before: it is looked at as if it were new, and the way back is known.
+    pub fn again(policy: &Policy, back: Value, now: u64) -> Self {
+        let standing = Standing::Waiting { reason: "taken again".into(), attempts: 0, until: 0 };
+        let (policy, corrections) = (policy.clone(), Fight::default());
+        Self { policy, standing, since: now, state: Value::Null, back, corrections }
+    }
+
     /// Only along the ways that are drawn.
     pub fn turn(&mut self, next: Standing) {
         debug_assert!(next.follows(Some(&self.standing)), "{} -> {}", self.standing.word(), next.word());

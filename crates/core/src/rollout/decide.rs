@@ -9,7 +9,7 @@ use linesman_api::time::Time;
 use super::facts::{Index, NodeFacts, Situation};
 use super::gate::Gate;
 use super::limit::limit;
-use super::phase::{Candidate, Phase};
+use super::phase::{Candidate, Hold, Phase};
 use super::quorum::Quorum;
 use super::rivals::Rivals;
 use super::slots::Slots;
@@ -34,13 +34,15 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     let policy = situation.policy;
     let index = Index::of(situation.enactments);
     let (mut candidates, gone) = candidates(situation, &index);
+    let rivals = Rivals::of(situation, &index);
+    candidates.iter_mut().for_each(|candidate| again(candidate, &rivals));
     let limit = limit(policy.spec.max_unavailable.as_ref(), candidates.len());
     let gate = Gate::of(policy, &candidates, limit);
     let mut slots = Slots {
         situation,
         gate: &gate,
         quorum: Quorum::of(situation.nodes, situation.enactments),
-        rivals: Rivals::of(situation, &index),
+        rivals,
         limit,
         taken: situation.own().filter(|e| Standing::of(e).has_slot()).count(),
     };
@@ -82,6 +84,18 @@ fn candidates<'a>(situation: &'a Situation<'_>, index: &Index<'a>) -> (Vec<Candi
     let lost = situation.own().filter(|e| !there.contains(e.node.as_str()));
     gone.extend(lost.filter_map(|e| Some(Action::on(e, sweep::lost(e, situation.now)?))));
     (candidates, gone)
+}
+
+/// What failed for want of something that another policy has made since is no failure any more.
+fn again(candidate: &mut Candidate<'_>, rivals: &Rivals<'_>) {
+    let (Phase::Failed { expired: false }, Some(enactment), Some(content)) =
+        (&candidate.phase, candidate.enactment, &candidate.content)
+    else {
+        return;
+    };
+    if rivals.made_since(candidate.node, content, enactment) {
+        candidate.phase = candidate.node.away().map_or(Phase::Waiting, |why| Phase::Held(Hold::Away(why)));
+    }
 }
 
 /// By name, but one zone after the other, so that a wave does not take a whole zone.

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use linesman_api::condition::find;
+use linesman_api::conditions::enactment::{AVAILABLE, FAILING};
+use linesman_api::time::Time;
 use serde_json::Value;
 
 use super::content::Content;
-use super::facts::{Index, NodeFacts, PolicyFacts, Situation};
+use super::facts::{EnactmentFacts, Index, NodeFacts, PolicyFacts, Situation};
 use super::overlay::state_for;
 use super::standing::Standing;
 use crate::codes::CONTRADICTION;
@@ -68,6 +71,26 @@ impl<'a> Rivals<'a> {
         meeting
     }
 
+    /// Whether something that it builds on was first made on this node after it had failed there. Both times are told
+    /// by the same agent.
+    pub fn made_since(&self, node: &NodeFacts, content: &Content, failed: &EnactmentFacts) -> bool {
+        let failed = since(failed, FAILING);
+        let needed = needs(content.state.as_ref().unwrap_or(&Value::Null));
+        let makes = |other: &PolicyFacts| {
+            let state = state_for(&other.spec, node).ok().flatten().unwrap_or_default();
+            makes_any(&state, &needed) && self.place(other, node) == Place::Holds
+        };
+        let first = |enactment: &&EnactmentFacts| {
+            enactment.spec.as_ref().is_some_and(|spec| spec.previous.is_none())
+                && since(enactment, AVAILABLE) >= failed
+        };
+        let here = self.others.iter().filter(|other| other.spec.selects(&node.labels));
+        failed.is_some()
+            && here
+                .filter(|other| makes(other))
+                .any(|other| self.index.get(&other.name, &node.name).as_ref().is_some_and(first))
+    }
+
     fn place(&self, other: &PolicyFacts, node: &NodeFacts) -> Place {
         let Some(enactment) = self.index.get(&other.name, &node.name) else { return Place::Waits };
         let told = state_for(&other.spec, node)
@@ -110,6 +133,10 @@ impl<'a> Rivals<'a> {
         }
         meeting
     }
+}
+
+fn since(enactment: &EnactmentFacts, kind: &str) -> Option<Time> {
+    find(&enactment.status.conditions, kind)?.last_transition_time
 }
 
 fn policy(facts: &PolicyFacts, state: Option<Value>) -> Policy {
