@@ -1,5 +1,6 @@
 //! Nodes of a real cluster: an API server, operators, and an agent on each node.
 
+mod hosts;
 mod rollouts;
 
 use std::cell::RefCell;
@@ -185,6 +186,21 @@ impl Fleet {
     pub fn audit(&self) -> Vec<Event> {
         let events = self.cluster.audit().expect("there is an audit log");
         events.into_iter().filter(|event| event.succeeded() && event.stage == "ResponseComplete").collect()
+    }
+
+    /// What the agent of a node wrote.
+    pub fn writes_of(&self, node: &str) -> Vec<Event> {
+        self.audit().into_iter().filter(|event| event.node == node && event.writes()).collect()
+    }
+
+    /// Asks an agent for the state of its node: what it had to write before that is written then.
+    pub fn refresh(&self, node: &str) {
+        let told =
+            || self.get(STATES, node).unwrap_or_default()["status"]["lastSuccessfulUpdateTime"].clone();
+        let before = told();
+        let label = format!("nmstate.io/force-nns-refresh={}", self.audit().len());
+        self.cluster.run(&["label", STATES, node, "--overwrite", &label]).expect("a label is taken");
+        self.eventually(&format!("{node} tells its state"), || told() != before);
     }
 
     /// The most nodes that a policy had in flight at a time: from their release until they said how it ended. By

@@ -78,8 +78,24 @@ impl World {
                 let names = taken(&mut self.macs, change);
                 self.compose(names)
             }
-            News::Trouble(..) => Concerns::Nobody,
+            News::Trouble(what, _) => {
+                self.doubt(&what);
+                Concerns::Nobody
+            }
         }
+    }
+
+    /// After trouble it is listed anew. Until then nothing is decided: what is new of one kind and what is old of
+    /// another, as from before a restored backup, do not go together.
+    fn doubt(&mut self, what: &str) {
+        let told = match what {
+            "nodenetworkconfigurationpolicies" => &mut self.told.policies,
+            "nodenetworkconfigurationenactments" => &mut self.told.enactments,
+            "nodes" => &mut self.told.nodes,
+            "pods" => &mut self.told.agents,
+            _ => &mut self.told.nics,
+        };
+        *told = false;
     }
 
     /// Whether enough is known to decide anything.
@@ -219,4 +235,31 @@ fn newest<T>(all: &[(String, u64, T)]) -> u64 {
 fn apart(known: KnownPolicy) -> (PolicyFacts, Papers) {
     let KnownPolicy { facts, version, finalizers, status } = known;
     (facts, Papers { version, finalizers, status })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_trouble_nothing_is_known_until_it_is_listed_anew() {
+        let mut world = World::default();
+        world.take(News::Policies(Change::All(Vec::new())));
+        world.take(News::Enactments(Change::All(Vec::new())));
+        world.take(News::Nodes(Change::All(Vec::new())));
+        assert!(!world.is_complete());
+        world.take(News::Agents(Change::All(Vec::new())));
+        assert!(world.is_complete());
+        for (what, again) in [
+            ("nodenetworkconfigurationpolicies", News::Policies(Change::All(Vec::new()))),
+            ("nodenetworkconfigurationenactments", News::Enactments(Change::All(Vec::new()))),
+            ("nodes", News::Nodes(Change::All(Vec::new()))),
+            ("pods", News::Agents(Change::All(Vec::new()))),
+        ] {
+            world.take(News::Trouble(what.into(), String::new()));
+            assert!(!world.is_complete(), "{what}");
+            world.take(again);
+            assert!(world.is_complete(), "{what}");
+        }
+    }
 }

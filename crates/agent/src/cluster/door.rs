@@ -24,6 +24,9 @@ pub enum Error {
     Where(#[from] linesman_daemon::cluster::Error),
     #[error("the API server does not answer: {0}")]
     Silent(String),
+    /// Perhaps not yet: a server that has just started does not know who may what.
+    #[error("the API server does not allow it: {0}")]
+    Forbidden(String),
     /// Somebody else wrote in between.
     #[error("the object changed in the meantime")]
     Changed,
@@ -135,6 +138,7 @@ fn judged(status: &Status) -> Error {
         409 => Error::Changed,
         // The test for the uid in a patch.
         422 if status.message.contains("testing") || status.message.contains("test failed") => Error::Gone,
+        401 | 403 => Error::Forbidden(status.message.clone()),
         429 | 500.. => Error::Silent(status.message.clone()),
         _ => Error::Refused(status.message.clone()),
     }

@@ -1,0 +1,73 @@
+//! Policies that fail: they stop, the nodes are as before, and others are not concerned.
+
+use linesman_lab::cluster::Event;
+use linesman_tests::fleet::{Fleet, POLICIES, bridge};
+use serde_json::{Value, json};
+
+/// There is no such NIC.
+fn wrong_port() -> Value {
+    json!({ "interfaces": [{ "name": "br-bad", "type": "linux-bridge", "state": "up",
+        "bridge": { "port": [{ "name": "eth9" }] } }] })
+}
+
+fn odd() -> Value {
+    json!({ "interfaces": [{ "name": "br-odd", "type": "linux-bridge", "state": "up", "mtu": 1400 }] })
+}
+
+#[test]
+fn a_bad_policy_stops_and_hurts_nobody() {
+    let fleet = Fleet::new("bad-policy", 5);
+    fleet.policy("good", &json!({ "desiredState": bridge("br-good") }));
+    let waited = fleet.cluster.kubectl(&["wait", "--for=condition=Available", "nncp/good", "--timeout=180s"]);
+    assert!(waited.unwrap().success(), "{}", fleet.picture());
+    let before: Vec<String> = fleet.nodes.iter().map(|node| fleet.network(node.name())).collect();
+
+    fleet.policy("wrong-port", &two_at_a_time(&wrong_port()));
+    degraded(&fleet, "wrong-port", &before, 0);
+
+    fleet.nodes.iter().for_each(|node| fleet.replace_agent(node.name(), "applied"));
+    fleet.policy("odd", &two_at_a_time(&odd()));
+    for node in ["n1", "n2"] {
+        fleet.wait_failpoint(node, "applied");
+        fleet.node(node).run(["ip", "link", "set", "br-odd", "mtu", "1300"]).unwrap();
+        fleet.pass_failpoint(node, "applied");
+    }
+    degraded(&fleet, "odd", &before, 1);
+}
+
+fn two_at_a_time(state: &Value) -> Value {
+    json!({ "maxUnavailable": 2, "rollout": { "maxFailures": 2 }, "patience": 5, "desiredState": state })
+}
+
+/// Two nodes failed, the rest did not begin, and each is as it was.
+fn degraded(fleet: &Fleet, policy: &str, before: &[String], changes: usize) {
+    let waited = ["wait", "--for=condition=Degraded", &format!("nncp/{policy}"), "--timeout=180s"];
+    assert!(fleet.cluster.kubectl(&waited).unwrap().success(), "{}", fleet.picture());
+    fleet.eventually("all nodes have an end", || {
+        let counts = &fleet.get(POLICIES, policy).unwrap()["status"]["nodes"];
+        counts["failing"] == 2 && counts["aborted"] == 3
+    });
+    for (node, before) in fleet.nodes.iter().map(|node| node.name()).zip(before) {
+        let failed = ["n1", "n2"].contains(&node);
+        let (word, changes) = if failed { ("Failing", changes) } else { ("Aborted", 0) };
+        fleet.wait_enacted(node, policy, word);
+        assert_eq!(&fleet.network(node), before, "{node} is as before");
+        assert_eq!(fleet.verdicts(node, policy), vec!["rolled-back"; changes], "{node}");
+        assert_eq!(fleet.enacted(node, "good"), "Available");
+        fleet.assert_settled(node);
+        let begun = fleet.audit().iter().filter(|event| begins(event, node, policy)).count();
+        assert_eq!(begun, usize::from(failed), "by the API server's own log");
+        if failed {
+            let message = fleet.message(node, policy, "Failing");
+            assert!(!message.contains('\n') && message.contains("interfaces[br-"), "{message}");
+        }
+    }
+    assert_eq!(fleet.most_in_flight(policy), 2);
+    assert_eq!(fleet.stands("good"), "Available");
+}
+
+/// An agent says that it begins.
+fn begins(event: &Event, node: &str, policy: &str) -> bool {
+    let status = event.verb == "update" && event.subresource == "status";
+    status && event.node == node && event.name == format!("{node}.{policy}")
+}
