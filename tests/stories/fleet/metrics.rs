@@ -85,7 +85,9 @@ fn numbers_move_and_a_failure_is_told_once() {
         assert_eq!(agent.sum("linesman_apply_duration_seconds_count", &[]), 1.0, "{agent:?}");
         assert!(agent.sum("linesman_api_writes_total", &["enactment"]) >= 2.0, "{agent:?}");
         assert!(agent.sum("linesman_observations_total", &[]) >= 1.0, "{agent:?}");
-        assert!(agent.sum("kubernetes_nmstate_network_interfaces", &["linux-bridge"]) >= 1.0, "{agent:?}");
+        fleet.eventually("the bridge is counted", || {
+            of_agent(&fleet, node).sum("kubernetes_nmstate_network_interfaces", &["linux-bridge"]) >= 1.0
+        });
     }
 
     fleet.policy("bad", &cut_off());
