@@ -113,6 +113,17 @@ fn whatever_is_seen_fits() {
 }
 
 #[test]
+fn a_veth_is_not_shown_before_it_is_known_whose_it_is() {
+    let seen = |ipv4: Value| {
+        let veth = json!({ "name": "veth1", "type": "veth", "state": "up", "ipv4": ipv4 });
+        let shown = report(&json!({ "interfaces": [veth] }), &[], BUDGET).state;
+        shown["interfaces"].as_array().unwrap().len()
+    };
+    assert_eq!(seen(json!({ "address": [] })), 0, "the kernel alone");
+    assert_eq!(seen(json!({ "enabled": false })), 1);
+}
+
+#[test]
 fn nothing_is_written_when_nothing_changed() {
     let seen = |lifetime: &str| {
         json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up",

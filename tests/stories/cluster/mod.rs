@@ -2,6 +2,7 @@
 
 mod columns;
 mod editing;
+mod large_state;
 mod manifests;
 mod operator_failure;
 mod operator_hosts;

@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 
 use linesman_tests::fleet::{Fleet, POLICIES};
 
+const LAST: &str = "br-ex.yaml";
+
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/policies"));
     let entries = std::fs::read_dir(folder).expect("there are examples");
     let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
-    files.sort();
+    // The one that takes the uplink over comes last, and stays.
+    files.sort_by_key(|path| (path.ends_with(LAST), path.clone()));
     files
 }
 
@@ -39,6 +42,9 @@ fn every_policy_that_users_start_from_works() {
         assert!(!names.is_empty(), "{name}");
         names.iter().for_each(|policy| fleet.wait_policy(policy, "Available"));
         eprintln!("{name} holds");
+        if file.ends_with(LAST) {
+            break;
+        }
         // The next one finds the nodes as this one did.
         fleet.cluster.apply(&reverting(&text)).unwrap_or_else(|e| panic!("{name}: {e}"));
         for policy in names.iter().rev() {

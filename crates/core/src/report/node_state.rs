@@ -42,7 +42,7 @@ pub fn report(seen: &Value, filter: &[Glob], budget: usize) -> Report {
 
 /// Pods' ends of veth pairs come and go by the hundred; what the filter names is left out, too, and routes through them.
 fn filtered(state: &mut Value, filter: &[Glob]) -> Option<String> {
-    let pods = |i: &Value| state::kind(i) == "veth" && state::condition(i) == "ignore";
+    let pods = |i: &Value| state::kind(i) == "veth" && (state::condition(i) == "ignore" || half_seen(i));
     let named = |i: &Value| filter.iter().any(|glob| glob.matches(state::name(i)));
     let names = |wanted: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
         state::interfaces(state).iter().filter(|i| wanted(i)).map(|i| state::name(i).to_string()).collect()
@@ -61,6 +61,11 @@ fn filtered(state: &mut Value, filter: &[Glob]) -> Option<String> {
     // How many they are changes with every Pod, and would be news each time.
     let globs: Vec<String> = filter.iter().map(ToString::to_string).collect();
     (!globs.is_empty()).then(|| format!("interfaces by the filter: {}", globs.join(", ")))
+}
+
+/// Only the kernel told of it so far; whose it is follows when NetworkManager was asked.
+fn half_seen(interface: &Value) -> bool {
+    interface.get("ipv4").is_some_and(|ipv4| ipv4.get("enabled").is_none())
 }
 
 /// The status to write; none when it would say what it says already.
