@@ -6,6 +6,7 @@ use linesman_api::time::Time;
 use linesman_core::rollout::{Decision, Hold, Phase};
 
 use crate::echo::Echoes;
+use crate::world::World;
 
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(60);
@@ -32,9 +33,10 @@ impl Case {
         Self { dirty: true, ..Self::default() }
     }
 
-    /// Whether something is still to come, though the policy be gone.
-    pub fn is_open(&self) -> bool {
-        self.echoes.until().is_some() || self.retry.is_some()
+    /// Whether something is still to come, though the policy be gone. Nobody looks at such a case any more: what it waits
+    /// for must not wake the operator for ever.
+    pub fn outlives(&mut self, world: &World, orphans: bool, now: Instant) -> bool {
+        !self.echoes.heard(world, now) || (orphans && self.retry.is_some())
     }
 
     /// Whether it is time to look; `time` is the wall's clock.
@@ -98,6 +100,16 @@ mod tests {
         assert_eq!(case.went_wrong(now), FIRST * 2);
         case.went_well();
         assert_eq!(case.went_wrong(now), FIRST);
+    }
+
+    #[test]
+    fn a_case_whose_policy_is_gone_comes_to_an_end() {
+        let (mut case, now, world) = (Case::fresh(), Instant::now(), World::default());
+        case.echoes.expect(crate::echo::Echo::Enactments(7), now);
+        assert!(case.outlives(&world, false, now), "its enactment is still to go");
+        assert!(!case.outlives(&world, false, now + Duration::from_secs(60)), "whether or not that was heard");
+        case.went_wrong(now);
+        assert!(case.outlives(&world, true, now) && !case.outlives(&world, false, now));
     }
 
     #[test]

@@ -120,7 +120,8 @@ impl Operator {
             self.sweep().await;
         }
         // What waits for the end of its enactments is remembered until then.
-        self.cases.retain(|name, case| known.contains(name) || case.is_open());
+        let (world, orphans, now) = (self.world.borrow(), self.orphans, Instant::now());
+        self.cases.retain(|name, case| known.contains(name) || case.outlives(&world, orphans, now));
     }
 
     /// One policy: decide, act, report.
