@@ -107,7 +107,10 @@ mod tests {
         let (mut case, now, world) = (Case::fresh(), Instant::now(), World::default());
         case.echoes.expect(crate::echo::Echo::Enactments(7), now);
         assert!(case.outlives(&world, false, now), "its enactment is still to go");
-        assert!(!case.outlives(&world, false, now + Duration::from_secs(60)), "whether or not that was heard");
+        assert!(
+            !case.outlives(&world, false, now + Duration::from_secs(60)),
+            "whether or not that was heard"
+        );
         case.went_wrong(now);
         assert!(case.outlives(&world, true, now) && !case.outlives(&world, false, now));
     }

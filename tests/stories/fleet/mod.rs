@@ -1,10 +1,14 @@
 //! A real API server, operators, and nodes with agents.
 
 mod agent_killed;
+mod api_away;
+mod backup;
 mod bad_policy;
+mod booted;
 mod bridge_everywhere;
 mod clocks;
 mod control_plane;
+mod cut_off;
 mod deleted;
 mod edited;
 mod examples;
@@ -15,3 +19,4 @@ mod order;
 mod paused;
 mod relabelled;
 mod secrets;
+mod settled;

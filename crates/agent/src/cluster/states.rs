@@ -17,6 +17,7 @@ use linesman_daemon::watch::watch;
 use serde_json::Value;
 
 use super::door::{Door, Error, state_resource, within};
+use crate::say;
 
 type Meta = PartialObjectMeta<DynamicObject>;
 type Events = Pin<Box<dyn Stream<Item = Result<Event<Meta>, watcher::Error>> + Send>>;
@@ -33,6 +34,7 @@ pub struct States {
     compared: bool,
     listed: bool,
     forced: bool,
+    complained: bool,
 }
 
 impl std::fmt::Debug for States {
@@ -55,6 +57,7 @@ impl States {
             compared: false,
             listed: false,
             forced: false,
+            complained: false,
         }
     }
 
@@ -84,8 +87,21 @@ impl States {
                         return;
                     }
                 }
-                _ => {}
+                Ok(_) => {}
+                Err(error) => self.trouble(&error),
             }
+        }
+    }
+
+    /// That the API server is away is told elsewhere; that it does not let us is for somebody to mend.
+    fn trouble(&mut self, error: &watcher::Error) {
+        use watcher::Error::{InitialListFailed, WatchStartFailed};
+        if let InitialListFailed(kube::Error::Api(status)) | WatchStartFailed(kube::Error::Api(status)) =
+            error
+            && status.code == 403
+            && !std::mem::replace(&mut self.complained, true)
+        {
+            say::warning(format!("nobody can ask for the state of this node: {}", status.message));
         }
     }
 

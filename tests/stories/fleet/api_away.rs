@@ -1,0 +1,52 @@
+//! The API server goes away in mid-change: the node decides by the policy's probes, and tells when somebody listens again.
+
+use linesman_tests::fleet::Fleet;
+use serde_json::{Value, json};
+
+/// In `linesman status`.
+const WAITS: &str = "what it was not told, it is told when it is back";
+
+#[test]
+fn a_change_ends_without_the_api_server_and_is_told_when_it_is_back() {
+    let fleet = Fleet::new("api-away", 1);
+    let own = json!(["gateway", "dns"]);
+    let cases = [
+        ("host-only", Some(own), "committed", "Available"),
+        ("nothing", Some(json!([])), "committed", "Available"),
+        ("default", None, "rolled-back", "Failing"),
+    ];
+    for (policy, probes, verdict, word) in cases {
+        let (link, before) = (format!("br-{policy}"), fleet.network("n1"));
+        fleet.replace_agent("n1", "applied");
+        fleet.policy(policy, &spec(&link, probes));
+        fleet.wait_failpoint("n1", "applied");
+        fleet.cluster.stop_api_server().unwrap();
+        fleet.pass_failpoint("n1", "applied");
+        fleet.eventually("it ends without anybody", || fleet.verdicts("n1", policy) == [verdict]);
+        fleet.wait_told_on("n1", WAITS);
+        assert_eq!(fleet.has_interface("n1", &link), verdict == "committed");
+        fleet.cluster.start_api_server().unwrap();
+        fleet.wait_enacted("n1", policy, word);
+        fleet.eventually("the agent hears again", || !fleet.told_on("n1").contains(WAITS));
+        fleet.wait_policy(policy, if word == "Failing" { "Degraded" } else { word });
+        assert_eq!(fleet.verdicts("n1", policy), [verdict], "once");
+        if word == "Failing" {
+            let message = fleet.message("n1", policy, "Failing");
+            assert!(message.contains("apiServer") && message.contains("as before"), "{message}");
+            assert_eq!(fleet.network("n1"), before);
+        }
+        let audit = fleet.audit();
+        let begun = audit.iter().filter(|e| e.name == format!("n1.{policy}") && e.verb == "update").count();
+        assert_eq!(begun, 1, "by the API server's own log");
+        fleet.assert_settled("n1");
+    }
+}
+
+fn spec(link: &str, probes: Option<Value>) -> Value {
+    let state = json!({ "interfaces": [{ "name": link, "type": "linux-bridge", "state": "up" }] });
+    let mut spec = json!({ "patience": 5, "desiredState": state });
+    if let Some(probes) = probes {
+        spec["probes"] = probes;
+    }
+    spec
+}

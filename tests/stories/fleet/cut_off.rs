@@ -1,0 +1,74 @@
+//! Policies that cut their node off: rolled back, told, and never tried again.
+
+use std::time::Duration;
+
+use linesman_lab::gateway_v4;
+use linesman_tests::fleet::{Fleet, STATES};
+use serde_json::{Value, json};
+
+const PATIENCE: u64 = 5;
+
+/// What would be done to the node's own path, the same on each.
+fn cuts() -> [(&'static str, Value); 3] {
+    let route = json!({ "state": "absent", "destination": "0.0.0.0/0", "next-hop-address": gateway_v4(0).to_string(),
+        "next-hop-interface": "eth0" });
+    let address =
+        json!({ "enabled": true, "dhcp": false, "address": [{ "ip": "10.77.0.2", "prefix-length": 24 }] });
+    [
+        ("no-route", json!({ "routes": { "config": [route] } })),
+        (
+            "other-address",
+            json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "ipv4": address }] }),
+        ),
+        ("other-dns", json!({ "dns-resolver": { "config": { "server": ["10.77.0.53"] } } })),
+    ]
+}
+
+#[test]
+fn a_node_that_is_cut_off_comes_back_by_itself() {
+    let fleet = Fleet::new("cut-off", 2);
+    let named = |node: &str| json!({ "kubernetes.io/hostname": node });
+    let nodes = ["n1", "n2"];
+    fleet.eventually("both have told their state", || nodes.iter().all(|node| state(&fleet, node).is_some()));
+    for (policy, cut) in cuts() {
+        let before = (fleet.network("n1"), state(&fleet, "n1"));
+        let others = fleet.network("n2");
+        let watch = fleet.lab.hub().watch(fleet.node("n1").mgmt_ipv4()).unwrap();
+        fleet.policy(
+            policy,
+            &json!({ "nodeSelector": named("n1"), "patience": PATIENCE, "desiredState": cut }),
+        );
+        fleet.wait_enacted("n1", policy, "Failing");
+        fleet.wait_policy(policy, "Degraded");
+        let seen = watch.stop();
+        let message = fleet.message("n1", policy, "Failing");
+        assert!(message.contains("the node is as before"), "{message}");
+        assert!(seen.reachable_at_end());
+        // Seconds on top: NetworkManager's own way back, on a machine that may be busy.
+        assert!(seen.longest_outage() < Duration::from_secs(PATIENCE + 25), "{:?}", seen.longest_outage());
+        if policy == "other-address" {
+            assert!(seen.lost() > 0, "nobody was cut off, so this tells nothing");
+        }
+        assert_eq!(fleet.network("n1"), before.0);
+        assert_eq!(fleet.network("n2"), others);
+        fleet.eventually("its state is told as before", || state(&fleet, "n1") == before.1);
+        let record = fleet.history("n1").pop().unwrap();
+        assert_ne!(record["plan"]["impact"], "additive", "{record:#}");
+        assert_eq!(record["outcome"]["step"], "probe", "{record:#}");
+    }
+    for (policy, _) in cuts() {
+        assert_eq!(fleet.verdicts("n1", policy), ["rolled-back"], "tried once");
+        let told = fleet.audit();
+        let begun = told.iter().filter(|e| e.name == format!("n1.{policy}") && e.verb == "update").count();
+        assert_eq!(begun, 1, "by the API server's own log");
+    }
+    fleet.assert_settled("n1");
+}
+
+/// Of its NodeNetworkState, without what differs from look to look.
+fn state(fleet: &Fleet, node: &str) -> Option<Value> {
+    fleet
+        .get(STATES, node)
+        .map(|state| state["status"]["currentState"].clone())
+        .filter(|state| !state.is_null())
+}

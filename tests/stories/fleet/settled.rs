@@ -1,0 +1,57 @@
+//! Agents that have nothing to do: they write nothing and touch nothing, and let another handler go first.
+
+use linesman_lab::cluster::Event;
+use linesman_tests::fleet::{Fleet, STATES, bridge};
+use serde_json::json;
+
+const LOCK: &str = "/var/k8s_nmstate/handler_lock";
+
+#[test]
+fn an_agent_that_starts_on_a_settled_node_is_not_noticed() {
+    let fleet = Fleet::new("settled", 2);
+    fleet.policy("calm", &json!({ "desiredState": bridge("br-calm") }));
+    fleet.wait_policy("calm", "Available");
+    fleet.eventually("the states are told", || {
+        ["n1", "n2"].iter().all(|node| {
+            let state = fleet.get(STATES, node).unwrap_or_default();
+            state["status"]["currentState"].to_string().contains("br-calm")
+        })
+    });
+    let before = ["n1", "n2"].map(|node| (fleet.network(node), fleet.activations(node), fleet.history(node)));
+    fleet.kill_agent("n1");
+    let written = fleet.writes_of("n1").len();
+    fleet.start_agent(fleet.node("n1"));
+    fleet.wait_told_on("n1", "IN STEP: 1 policy in step");
+    fleet.refresh("n1");
+    let told: Vec<String> = fleet.writes_of("n1")[written..].iter().map(Event::target).collect();
+    assert_eq!(told, ["nodenetworkstates/status"], "what was asked for, and nothing else");
+    assert_eq!(
+        ["n1", "n2"].map(|node| (fleet.network(node), fleet.activations(node), fleet.history(node))),
+        before
+    );
+}
+
+#[test]
+fn an_agent_waits_for_another_handler() {
+    let fleet = Fleet::without_agents("handler", 1);
+    fleet.start_operator("one", &[]);
+    let node = fleet.node("n1");
+    node.run(["mkdir", "-p", "/var/k8s_nmstate"]).unwrap();
+    let other =
+        node.spawn(["flock", "--close", LOCK, "sh", "-c", "touch /run/other; exec sleep infinity"]).unwrap();
+    fleet.eventually("the other one has the lock", || node.exists("/run/other").unwrap());
+    fleet.start_agent(node);
+    fleet.wait_told_on("n1", "another handler");
+    assert!(fleet.agent_log("n1").contains(LOCK), "{}", fleet.agent_log("n1"));
+    fleet.policy("later", &json!({ "desiredState": bridge("br-later") }));
+    fleet.eventually("it is released", || {
+        let enactment = fleet.get(linesman_tests::fleet::ENACTMENTS, "n1.later").unwrap_or_default();
+        enactment["spec"]["stage"] == "Released"
+    });
+    fleet.wait_told_on("n1", "another handler");
+    assert!(!fleet.has_interface("n1", "br-later"));
+    assert_eq!(fleet.writes_of("n1"), [], "nothing is taken and nothing is told");
+    other.kill().unwrap();
+    fleet.wait_policy("later", "Available");
+    assert!(fleet.has_interface("n1", "br-later"));
+}
