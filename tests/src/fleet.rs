@@ -232,7 +232,7 @@ impl Fleet {
     }
 
     pub fn has_interface(&self, node: &str, name: &str) -> bool {
-        self.node(node).exists(&format!("/sys/class/net/{name}")).unwrap_or(false)
+        self.node(node).exists(format!("/sys/class/net/{name}")).unwrap_or(false)
     }
 }
 

@@ -39,7 +39,9 @@ fn a_backup_from_before_an_edit_takes_nothing_back() {
     let told = |node: &str, text: &str| {
         let state = fleet.get(STATES, node).unwrap_or_default();
         let links = see::list(&state["status"]["currentState"]["interfaces"]).iter();
-        links.filter(|link| link["name"] == "br-kept").any(|link| link["mtu"].to_string() == text)
+        links
+            .filter(|link| link["name"] == "br-kept")
+            .any(|link| link["mtu"].as_u64().is_some_and(|mtu| mtu.to_string() == text))
     };
     fleet.eventually("the states are told", || NODES.iter().all(|node| told(node, "1300")));
     let before = hosts(&fleet);

@@ -68,11 +68,10 @@ fn enter(ledger: &mut Ledger, name: &str, order: &Order, attempt: &Attempt) {
     let untouched = matches!(attempt, Attempt::Ended(outcome) if outcome.verdict == Verdict::Abandoned);
     match &order.policy {
         _ if untouched => {}
-        _ if order.revert => {
-            if attempt.succeeded() {
-                ledger.0.remove(name);
-            }
+        _ if order.revert && attempt.succeeded() => {
+            ledger.0.remove(name);
         }
+        _ if order.revert => {}
         Some(policy) if ledger.get(name).is_none_or(|entry| is_open(entry, policy)) => {
             let ready = order.plan.clone().map(|Planned { state, back }| Ready {
                 policy: policy.clone(),

@@ -11,7 +11,7 @@ mod outbox;
 pub mod rival;
 mod states;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -281,11 +281,11 @@ impl Cluster {
     /// What these policies point to, asked for anew each time.
     pub async fn secrets(&self, policies: &[Policy]) -> Secrets {
         let mut found = Secrets::default();
-        for reference in policies.iter().flat_map(|policy| references(&policy.state).into_keys()) {
-            if !found.0.contains_key(&reference) {
-                let answer = self.door.secret(&reference).await;
-                found.0.insert(reference, answer);
-            }
+        let wanted: BTreeSet<_> =
+            policies.iter().flat_map(|policy| references(&policy.state).into_keys()).collect();
+        for reference in wanted {
+            let answer = self.door.secret(&reference).await;
+            found.0.insert(reference, answer);
         }
         found
     }

@@ -6,7 +6,6 @@
 mod answer;
 mod orders;
 mod take;
-mod trunks;
 
 pub use answer::{begun, old_news, owed};
 pub use orders::{Order, Orders, Planned};

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use linesman_api::enactment::{EnactmentSpec, EnactmentStatus, Stage};
 use serde_json::json;
 
-use super::trunks::with_trunks;
 use super::{Order, Orders};
 use crate::check::{Schema, check};
 use crate::diagnostic::Diagnostic;
@@ -37,8 +36,7 @@ pub fn fresh(bound: &Bound, orders: &Orders) -> bool {
 /// The instruction as a policy, checked like any document.
 pub fn policy(bound: &Bound, schema: Schema<'_>) -> Result<Policy, Refused> {
     let spec = &bound.spec;
-    let mut state = spec.desired_state.clone().unwrap_or_else(|| json!({}));
-    with_trunks(&mut state);
+    let state = spec.desired_state.clone().unwrap_or_else(|| json!({}));
     let mut told = json!({ "desiredState": state });
     if !spec.capture.is_empty() {
         told["capture"] = json!(spec.capture);
