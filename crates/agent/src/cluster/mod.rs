@@ -295,7 +295,8 @@ impl Cluster {
         let node = self.door.node.clone();
         let Some(order) = self.orders.0.get_mut(name).filter(|order| !order.ended) else { return };
         let ending = Ending { reverting: order.revert, ..ending(attempt) };
-        if ending.may_retry() {
+        // Nobody tries to go back again by itself: whoever waits is told.
+        if ending.may_retry() && !order.revert {
             order.answer(report::retrying(&ending, &node, attempts.into()), false);
         } else {
             if let Some(ready) = ready.filter(|_| attempt.succeeded()) {
