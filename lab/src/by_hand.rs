@@ -2,7 +2,7 @@
 //! There may be several, under the names that `LINESMAN_LAB` gives them.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
@@ -130,11 +130,30 @@ pub fn end() -> Result<bool> {
     };
     lab.owner.signal(Signal::SIGKILL)?;
     lab.owner.wait_gone(PATIENCE);
-    run::sweep()?;
+    sweep(&format!("{}-{}-", lab.name, lab.owner.pid))?;
     for file in [log(), lock_file(), kubeconfig(), operator_log()] {
         let _ = std::fs::remove_file(file);
     }
     Ok(true)
+}
+
+/// Children of the keeper that had not become something else yet may hold its lock a moment longer than it lived.
+fn sweep(prefix: &str) -> Result<()> {
+    let is_left = || {
+        let runs = std::fs::read_dir(places::runs()).into_iter().flatten().filter_map(std::io::Result::ok);
+        runs.map(|run| run.file_name()).any(|name| name.to_string_lossy().starts_with(prefix))
+    };
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        run::sweep()?;
+        if !is_left() {
+            return Ok(());
+        }
+        if Instant::now() >= deadline {
+            return Err(Error::refused(format!("what is left of {prefix} is still held by a process")));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 /// A command on a node of the lab that is up.
