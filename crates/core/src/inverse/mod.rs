@@ -26,7 +26,10 @@ pub fn inverse(plan: &Plan, observed: &Value, facts: &Facts) -> Value {
         ("routes", (|s| matches!(s, Subject::Route { .. })) as fn(&Subject) -> bool),
         ("route-rules", |s| matches!(s, Subject::RouteRule { .. })),
     ] {
-        let entries = undone(plan, is_meant);
+        let mut entries = undone(plan, is_meant);
+        if section == "routes" {
+            entries.extend(lost_routes(plan, observed));
+        }
         if !entries.is_empty() {
             back.insert(section.into(), json!({ "config": entries }));
         }
@@ -139,6 +142,23 @@ fn undone(plan: &Plan, is_meant: fn(&Subject) -> bool) -> Vec<Value> {
             _ => None,
         })
         .collect()
+}
+
+/// Nobody asks for them to go: routes vanish with the addresses of their interface, and do not return with them.
+fn lost_routes(plan: &Plan, observed: &Value) -> Vec<Value> {
+    let loses = |change: &Change, name: &str| {
+        let is_meant = matches!(&change.subject, Subject::Interface { name: changed, .. } if changed == name);
+        let of_addresses = change.details.iter().any(|detail| {
+            matches!(detail.path.steps().get(2), Some(Step::Key(key)) if key == "ipv4" || key == "ipv6")
+        });
+        is_meant && (change.kind == ChangeKind::Remove || of_addresses)
+    };
+    let routes = state::at(observed, &["routes", "config"]).and_then(Value::as_array);
+    let through = |route: &&Value| {
+        let name = state::text(route, "next-hop-interface").unwrap_or_default();
+        plan.changes.iter().any(|change| loses(change, name))
+    };
+    routes.into_iter().flatten().filter(through).cloned().collect()
 }
 
 #[cfg(test)]

@@ -84,6 +84,25 @@ fn routes_and_servers_go_back() {
 }
 
 #[test]
+fn routes_that_went_with_their_interface_come_back() {
+    let mut observed = observed();
+    let default =
+        json!({ "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "next-hop-address": "10.0.0.1" });
+    let other =
+        json!({ "destination": "10.8.0.0/16", "next-hop-interface": "br0", "next-hop-address": "10.1.0.1" });
+    observed["routes"] = json!({ "config": [default, other] });
+    let facts = facts(&["eth0", "br0"]);
+    let undo = |eth0: Value| {
+        let plan = crate::plan::plan(&json!({ "interfaces": [eth0] }), &observed, &facts).unwrap();
+        inverse(&plan, &observed, &facts)["routes"]["config"].clone()
+    };
+    let bare = json!({ "name": "eth0", "type": "ethernet", "state": "up", "ipv4": { "enabled": false } });
+    assert_eq!(undo(bare), json!([default]));
+    let larger = json!({ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 9000 });
+    assert_eq!(undo(larger), Value::Null, "its addresses stay, and so do its routes");
+}
+
+#[test]
 fn the_first_way_back_wins() {
     let first = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 1500 }] });
     let then = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 9000, "ipv4": { "enabled": false } },
