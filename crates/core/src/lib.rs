@@ -8,6 +8,7 @@ pub mod diagnostic;
 pub mod doctor;
 pub mod document;
 pub mod enact;
+pub mod ending;
 pub mod facts;
 pub mod finding;
 pub mod impact;

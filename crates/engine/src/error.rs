@@ -1,23 +1,7 @@
 //! What can go wrong on a host, and what that means for trying again.
 
 use linesman_core::codes::{NEEDS_CLUSTER, endings};
-use serde::{Deserialize, Serialize};
-
-/// Decides whether, and when, the same change may be tried again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Category {
-    /// The document is wrong; nothing was touched. Only a new document helps.
-    Input,
-    /// Nothing was touched; the same change may pass in a moment.
-    Transient,
-    /// Nothing was touched; the host lacks something that somebody must provide.
-    Environment,
-    /// The change was made, did not hold, and was taken back. Terminal for this document.
-    RolledBack,
-    /// Something is left that was not there before; a person must look.
-    Incomplete,
-}
+pub use linesman_core::ending::Category;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -1,26 +1,11 @@
 //! How a change ended. The only source of what a user, a script or a cluster is told.
 
 use linesman_core::compare::Difference;
+pub use linesman_core::ending::Verdict;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Category;
 use crate::probe::Report;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// The state held already; nothing was touched.
-    Unchanged,
-    Committed,
-    /// Applied and verified; goes back by itself unless it is confirmed.
-    Pending,
-    /// The former state is back, and was seen to be.
-    RolledBack,
-    /// The way back was gone, and something of it is missing.
-    Incomplete,
-    /// Ended before anything was touched.
-    Abandoned,
-}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {

@@ -61,3 +61,22 @@ fn an_enactment_deleted_by_hand_reverts_nothing() {
     fleet.wait_nothing_left("hand");
     assert!(!fleet.has_interface("n1", "br-hand"), "the way back is still known");
 }
+
+/// The node's own path goes to br-ex and back to the NIC, with the default routes that went with its addresses.
+#[test]
+fn the_uplink_goes_back_to_its_nic() {
+    let fleet = Fleet::new("deleted-uplink", 1);
+    let node = fleet.node("n1");
+    let routes = || node.run(["ip", "route", "show", "default"]).unwrap();
+    let before = routes();
+    assert!(before.contains("dev eth0"), "{before}");
+    let state: serde_json::Value = serde_yaml::from_str(&linesman_tests::br_ex(node)).unwrap();
+    fleet.policy("uplink", &json!({ "onDelete": "Revert", "desiredState": state }));
+    fleet.wait_policy("uplink", "Available");
+    assert!(routes().contains("dev br-ex"), "{}", routes());
+    fleet.delete("uplink");
+    fleet.wait_nothing_left("uplink");
+    assert_eq!(routes(), before);
+    assert_eq!(fleet.changes("n1", "uplink"), ["committed", "committed"]);
+    node.wait_reachable().expect("reached as before");
+}

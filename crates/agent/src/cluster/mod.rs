@@ -113,6 +113,7 @@ impl Cluster {
         if self.enactments.take_listed() {
             // It may have forgotten: a server that was away may have been restored from a backup.
             self.sent.clear();
+            self.outbox.try_now();
         }
         self.metrics.heard(self.enactments.silent.is_some());
     }
@@ -382,9 +383,16 @@ fn timeless(status: &Value) -> Value {
 
 fn ending(attempt: &Attempt) -> Ending {
     match attempt {
-        Attempt::Ended(outcome) => serde_json::to_value(outcome)
-            .and_then(serde_json::from_value)
-            .unwrap_or_else(|_| Ending::new(Verdict::Incomplete)),
+        Attempt::Ended(outcome) => Ending {
+            category: outcome.category,
+            code: outcome.code.clone(),
+            step: outcome.step.clone(),
+            reason: outcome.reason.clone(),
+            differences: outcome.differences.clone(),
+            remaining: outcome.remaining.clone(),
+            milliseconds: outcome.milliseconds,
+            ..Ending::new(outcome.verdict)
+        },
         Attempt::Unfit(why) => abandoned(Category::Input, why),
         Attempt::Hindered(why) => abandoned(Category::Environment, why),
     }

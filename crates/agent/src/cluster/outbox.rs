@@ -1,10 +1,11 @@
 //! What is to be told to the cluster, told as soon as it listens. The latest word about an object replaces the earlier ones.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use super::door::{Door, Error};
 use crate::say;
@@ -51,6 +52,7 @@ pub enum Receipt {
 
 #[derive(Debug)]
 pub struct Outbox {
+    again: Rc<Notify>,
     send: mpsc::UnboundedSender<Letter>,
     receipts: mpsc::UnboundedReceiver<Receipt>,
 }
@@ -59,8 +61,14 @@ impl Outbox {
     pub fn open(door: Door) -> Self {
         let (send, letters) = mpsc::unbounded_channel();
         let (report, receipts) = mpsc::unbounded_channel();
-        tokio::task::spawn_local(deliver(door, letters, report));
-        Self { send, receipts }
+        let again = Rc::new(Notify::new());
+        tokio::task::spawn_local(deliver(door, letters, report, again.clone()));
+        Self { again, send, receipts }
+    }
+
+    /// The API server answers again: what waits need not wait out its pause.
+    pub fn try_now(&self) {
+        self.again.notify_waiters();
     }
 
     pub fn send(&self, letter: Letter) {
@@ -79,6 +87,7 @@ async fn deliver(
     door: Door,
     mut letters: mpsc::UnboundedReceiver<Letter>,
     report: mpsc::UnboundedSender<Receipt>,
+    again: Rc<Notify>,
 ) {
     let mut waiting: BTreeMap<String, Letter> = BTreeMap::new();
     let mut pause = FIRST_WAIT;
@@ -107,7 +116,7 @@ async fn deliver(
                     say::warning(format!("{error}; what is to be told waits"));
                 }
                 waiting.entry(key).or_insert(letter);
-                tokio::time::sleep(pause).await;
+                tokio::time::timeout(pause, again.notified()).await.ok();
                 pause = (pause * 2).min(LONGEST_WAIT);
             }
         }

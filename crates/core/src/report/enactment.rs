@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::message;
 use crate::compare::Difference;
+use crate::ending::{Category, Verdict};
 
 /// An outcome of the engine, in its own words.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -31,27 +32,6 @@ pub struct Ending {
     /// The instruction was to go back.
     #[serde(default)]
     pub reverting: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    Unchanged,
-    Committed,
-    Pending,
-    RolledBack,
-    Incomplete,
-    Abandoned,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Category {
-    Input,
-    Transient,
-    Environment,
-    RolledBack,
-    Incomplete,
 }
 
 impl Ending {

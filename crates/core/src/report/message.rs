@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::enactment::{Category, Ending, Verdict};
+use super::enactment::Ending;
 use crate::codes::named_in;
 use crate::compare::Difference;
+use crate::ending::{Category, Verdict};
 use crate::path::Step;
 use crate::secrets::{is_secret, mask_text};
 

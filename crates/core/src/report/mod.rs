@@ -10,7 +10,8 @@ mod node_state;
 mod volatile;
 mod within;
 
+pub use crate::ending::{Category, Verdict};
 pub use drift::drift;
-pub use enactment::{Category, Ending, Verdict, applying, ended, retrying};
+pub use enactment::{Ending, applying, ended, retrying};
 pub use glob::Glob;
 pub use node_state::{BUDGET, Report, Versions, report, update};
