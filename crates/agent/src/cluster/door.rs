@@ -167,6 +167,9 @@ pub fn bound(object: &DynamicObject, node: &str) -> Option<Bound> {
     Some(Bound {
         policy: policy.into(),
         uid: meta.uid.clone()?,
+        created: serde_json::to_value(&meta.creation_timestamp)
+            .and_then(serde_json::from_value)
+            .unwrap_or_default(),
         generation: meta.generation.unwrap_or_default(),
         spec: serde_json::from_value(spec.clone()).ok()?,
         status: serde_json::from_value(status).ok()?,

@@ -66,7 +66,10 @@ pub fn owed(
 /// for it, and whoever waits is told; whatever it once came to holds no longer.
 pub fn old_news(bound: &Bound, orders: &Orders, now: Time) -> Option<EnactmentStatus> {
     let order = orders.0.get(&bound.policy)?;
-    let old = bound.spec.release_expires < Some(order.release);
+    let old = match order.enactment == bound.uid {
+        true => bound.spec.release_expires < Some(order.release),
+        false => bound.created < order.created,
+    };
     if !matches!(bound.spec.stage, Stage::Released | Stage::Expired) || !old {
         return None;
     }
@@ -123,7 +126,7 @@ mod tests {
         let spec =
             EnactmentSpec { stage, attempt, release_expires: Some(Time(until)), ..EnactmentSpec::default() };
         let status = EnactmentStatus::default();
-        Bound { policy: "a".into(), uid: "u".into(), generation: 1, spec, status }
+        Bound { policy: "a".into(), uid: "u".into(), created: Time(5), generation: 1, spec, status }
     }
 
     fn policy() -> Policy {

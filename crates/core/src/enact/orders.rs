@@ -25,6 +25,8 @@ pub struct Orders(pub BTreeMap<String, Order>);
 pub struct Order {
     /// Of the enactment: one that was made anew under the same name waits for no answer of ours.
     pub enactment: String,
+    #[serde(default)]
+    pub created: Time,
     pub generation: i64,
     pub attempt: i64,
     /// `releaseExpires` of the instruction: no other one is taken that does not end later.
@@ -94,6 +96,7 @@ impl Order {
     pub fn of(bound: &Bound, policy: Option<Policy>) -> Self {
         Self {
             enactment: bound.uid.clone(),
+            created: bound.created,
             generation: bound.spec.policy.generation,
             attempt: bound.spec.attempt,
             release: bound.spec.release_expires.unwrap_or_default(),
@@ -144,7 +147,14 @@ mod tests {
     fn bound(uid: &str) -> Bound {
         let policy = PolicyRef { name: "a".into(), uid: uid.into(), generation: 1 };
         let spec = EnactmentSpec { policy, ..EnactmentSpec::default() };
-        Bound { policy: "a".into(), uid: "e".into(), generation: 1, spec, status: Default::default() }
+        Bound {
+            policy: "a".into(),
+            uid: "e".into(),
+            created: Time(5),
+            generation: 1,
+            spec,
+            status: Default::default(),
+        }
     }
 
     #[test]

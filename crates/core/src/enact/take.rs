@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use linesman_api::enactment::{EnactmentSpec, EnactmentStatus, Stage};
+use linesman_api::time::Time;
 use serde_json::json;
 
 use super::{Order, Orders};
@@ -18,6 +19,8 @@ pub struct Bound {
     /// The name of its policy.
     pub policy: String,
     pub uid: String,
+    /// By the API server's clock; tells one that was made anew from one that a backup brought back.
+    pub created: Time,
     /// `metadata.generation`.
     pub generation: i64,
     pub spec: EnactmentSpec,
@@ -29,8 +32,11 @@ pub type Refused = Vec<Diagnostic>;
 
 /// Whether the instruction is one that this node may take and has not taken.
 pub fn fresh(bound: &Bound, orders: &Orders) -> bool {
-    let known = orders.0.get(&bound.policy).map(|order| order.release);
-    bound.spec.stage == Stage::Released && bound.spec.release_expires > known
+    let is_new = orders.0.get(&bound.policy).is_none_or(|order| match order.enactment == bound.uid {
+        true => bound.spec.release_expires > Some(order.release),
+        false => bound.created >= order.created,
+    });
+    bound.spec.stage == Stage::Released && bound.spec.release_expires.is_some() && is_new
 }
 
 /// The instruction as a policy, checked like any document.
@@ -90,7 +96,6 @@ pub fn taken<'a>(names: impl IntoIterator<Item = &'a str>, orders: &Orders, ledg
 mod tests {
     use super::*;
     use crate::policy::Options;
-    use linesman_api::time::Time;
     use serde_json::Value;
 
     fn bound(stage: Stage, until: u64) -> Bound {
@@ -105,6 +110,7 @@ mod tests {
         Bound {
             policy: "a".into(),
             uid: "u1".into(),
+            created: Time(5),
             generation: 1,
             spec,
             status: EnactmentStatus::default(),
@@ -127,6 +133,9 @@ mod tests {
         for stage in [Stage::Bound, Stage::Claimed, Stage::Expired] {
             assert!(!fresh(&bound(stage, 11), &took(10, true)), "{stage:?}");
         }
+        let anew = |created| Bound { uid: "u2".into(), created: Time(created), ..bound(Stage::Released, 10) };
+        assert!(fresh(&anew(5), &took(10, true)), "made anew within the same second");
+        assert!(!fresh(&anew(4), &took(10, true)), "from a backup of before");
         let never = Bound {
             spec: EnactmentSpec { stage: Stage::Released, ..EnactmentSpec::default() },
             ..bound(Stage::Bound, 0)
