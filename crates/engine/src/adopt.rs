@@ -1,43 +1,67 @@
-//! Devices that a restarted NetworkManager merely found get their own profile back.
+//! Devices that a restarted NetworkManager does not recognise get their own profile back.
 //!
-//! NetworkManager that died and came again tries to recognise which profile each device had. Where it fails
-//! (1.42 does so at times with a bridge), it makes a profile up in memory and keeps its hands off the device:
-//! the state holds, but it is nobody's.
+//! NetworkManager that died and came again tries to find out which profile each device had. Where it fails (1.42
+//! does so at times with a bridge), it makes a profile up in memory and keeps its hands off the device: the state
+//! holds, but it is nobody's. And when the bridge gets its own profile back, 1.42 drops the ports that it had
+//! recognised: they get theirs in a second round.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use linesman_core::facts::ProfileFact;
 
-use crate::nm::{Nm, NmView};
+use crate::nm::{Device, Nm, NmView};
+use crate::watch::Watch;
 use crate::{Result, observe};
 
-/// Activates the profiles on disk of those `interfaces` that NetworkManager only found. True if there were any.
-pub async fn adopt(nm: &Nm, interfaces: &BTreeSet<String>) -> Result<bool> {
-    let view = nm.view().await?;
-    let profiles = observe::profile_facts(&view, &observe::profiles()?);
-    let orphans = orphans(&view, &profiles, interfaces);
-    for uuid in &orphans {
-        nm.activate(uuid, None).await?;
+/// How long NetworkManager may take to have them all.
+const LIMIT: Duration = Duration::from_secs(10);
+/// A profile that fails again and again is not ours to mend here.
+const ATTEMPTS: u32 = 3;
+
+/// Activates the profiles on disk of those `interfaces` that NetworkManager only found, or dropped, and
+/// returns when each has come to rest.
+pub async fn adopt(nm: &Nm, watch: &Watch, interfaces: &BTreeSet<String>) -> Result<()> {
+    let end = Instant::now() + LIMIT;
+    let mut attempts: BTreeMap<String, u32> = BTreeMap::new();
+    while Instant::now() < end {
+        let view = nm.view().await?;
+        let changing = view.devices.iter().any(|d| interfaces.contains(&d.interface) && d.changing());
+        if !changing {
+            let mut orphans =
+                orphans(&view, &observe::profile_facts(&view, &observe::profiles()?), interfaces);
+            orphans.retain(|uuid| attempts.get(uuid).is_none_or(|n| *n < ATTEMPTS));
+            if orphans.is_empty() {
+                break;
+            }
+            for uuid in orphans {
+                if let Err(e) = nm.activate(&uuid, None).await {
+                    log::warn!("{e}");
+                }
+                *attempts.entry(uuid).or_default() += 1;
+            }
+        }
+        watch.next().await;
     }
-    Ok(!orphans.is_empty())
+    Ok(())
 }
 
-/// The profiles whose interface runs on a made-up one. Pure.
+/// The profiles whose interface runs on a made-up one, or on none. Pure.
 fn orphans(view: &NmView, profiles: &[ProfileFact], interfaces: &BTreeSet<String>) -> Vec<String> {
-    let found = |name: &str| {
-        let mut active = view
-            .devices
-            .iter()
-            .filter(|d| d.interface == name)
-            .filter_map(|d| d.active.as_ref().and_then(|path| view.active.iter().find(|a| a.path == *path)))
-            .peekable();
+    // None where NetworkManager has nothing to say about the device: it is unmanaged, or has no carrier.
+    let made_up = |device: &Device| {
+        let active = device.active.as_ref().and_then(|path| view.active.iter().find(|a| a.path == *path));
+        active.map(|active| active.external).or(device.disconnected().then_some(true))
+    };
+    let orphaned = |name: &str| {
+        let mut devices = view.devices.iter().filter(|d| d.interface == name).filter_map(made_up).peekable();
         // A port of a userspace bridge is there twice, and the second one is always made up.
-        active.peek().is_some() && active.all(|a| a.external)
+        devices.peek().is_some() && devices.all(|made_up| made_up)
     };
     let ours = |p: &&ProfileFact| {
         p.on_disk && p.autoconnect && p.active_on.is_none() && {
             let name = p.interface.as_deref().unwrap_or_default();
-            interfaces.contains(name) && found(name)
+            interfaces.contains(name) && orphaned(name)
         }
     };
     profiles.iter().filter(ours).map(|p| p.uuid.clone()).collect()
@@ -46,7 +70,7 @@ fn orphans(view: &NmView, profiles: &[ProfileFact], interfaces: &BTreeSet<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nm::{Active, Device};
+    use crate::nm::Active;
 
     fn device(interface: &str, active: &str) -> Device {
         Device {
@@ -77,8 +101,16 @@ mod tests {
 
     #[test]
     fn only_what_networkmanager_made_up_is_replaced() {
+        let dropped = Device { active: None, state: 30, ..device("eth1", "") };
+        let without_carrier = Device { active: None, state: 20, ..device("eth2", "") };
         let view = NmView {
-            devices: vec![device("br1", "/found"), device("br2", "/ours"), device("br2", "/found")],
+            devices: vec![
+                device("br1", "/found"),
+                device("br2", "/ours"),
+                device("br2", "/found"),
+                dropped,
+                without_carrier,
+            ],
             active: vec![active("/found", true), active("/ours", false)],
             profiles: Vec::new(),
         };
@@ -89,10 +121,10 @@ mod tests {
             on_disk,
             ..ProfileFact::default()
         };
-        let profiles =
-            [profile("br1", false), profile("br1", true), profile("br2", true), profile("br3", true)];
-        let all = ["br1", "br2", "br3"].map(String::from).into();
-        assert_eq!(orphans(&view, &profiles, &all), ["br1-true"]);
+        let mut profiles = vec![profile("br1", false)];
+        profiles.extend(["br1", "br2", "br3", "eth1", "eth2"].map(|name| profile(name, true)));
+        let all = ["br1", "br2", "br3", "eth1", "eth2"].map(String::from).into();
+        assert_eq!(orphans(&view, &profiles, &all), ["br1-true", "eth1-true"]);
         assert!(orphans(&view, &profiles, &BTreeSet::new()).is_empty());
     }
 }

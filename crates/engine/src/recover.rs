@@ -1,6 +1,6 @@
 //! Finishing what an earlier process began: after a kill, a crash, a power cut.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use linesman_core::codes::endings;
 
@@ -115,7 +115,8 @@ async fn forward(journal: &Journal, mut record: Record) -> Result<Outcome> {
     let watch = Watch::start(Some(&nm)).await;
     let judge =
         |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
-    // After a boot, NetworkManager may be at it still.
+    started(&nm, &watch).await;
+    adopt::adopt(&nm, &watch, &record.plan.touched).await?;
     let verdict = verify::settle(&nm, &watch, SETTLE, Look::Whole, judge).await;
     if !matches!(verdict, verify::Verdict::Holds) {
         return back(journal, record, "interrupted while it was committed".to_string()).await;
@@ -125,16 +126,19 @@ async fn forward(journal: &Journal, mut record: Record) -> Result<Outcome> {
         nm.commit(checkpoint).await?;
     }
     let mut notes = vec!["finished after an interruption".to_string()];
-    if adopt::adopt(&nm, &record.plan.touched).await? {
-        let verdict = verify::settle(&nm, &watch, SETTLE, Look::Whole, judge).await;
-        if !matches!(verdict, verify::Verdict::Holds) {
-            return back(journal, record, "interrupted while it was committed".to_string()).await;
-        }
-    }
     notes.extend(carry::carry(&snapshot, &record.plan, &record.desired).await);
     let outcome = Outcome { notes, ..Outcome::committed() };
     journal.finish(&mut record, outcome.clone())?;
     Ok(outcome)
+}
+
+/// What holds while NetworkManager starts need not hold a moment later: it may find that a port is not its own,
+/// and release it.
+async fn started(nm: &Nm, watch: &Watch) {
+    let end = Instant::now() + SETTLE;
+    while nm.starting().await && Instant::now() < end {
+        watch.next().await;
+    }
 }
 
 async fn back(journal: &Journal, mut record: Record, reason: String) -> Result<Outcome> {

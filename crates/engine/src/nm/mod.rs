@@ -65,6 +65,11 @@ impl Nm {
         Ok(version)
     }
 
+    /// It was started a moment ago, and has not yet made up its mind about every device.
+    pub async fn starting(&self) -> bool {
+        bounded(self.root.startup()).await.unwrap_or(false)
+    }
+
     pub async fn has_ovs_plugin(&self) -> bool {
         const OVS: u32 = 2;
         // Without the property (it came with 1.6) nmstate finds out itself.

@@ -18,6 +18,10 @@ pub trait NetworkManager {
     #[zbus(property(emits_changed_signal = "false"))]
     fn capabilities(&self) -> zbus::Result<Vec<u32>>;
 
+    /// True from its first moment on the bus until every device that it found has come to rest.
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn startup(&self) -> zbus::Result<bool>;
+
     #[zbus(property(emits_changed_signal = "false"))]
     fn checkpoints(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
 

@@ -36,7 +36,10 @@ impl Device {
     const UNAVAILABLE: u32 = 20;
     const DISCONNECTED: u32 = 30;
     const PREPARE: u32 = 40;
+    const IP_CONFIG: u32 = 70;
     const ACTIVATED: u32 = 100;
+    const DEACTIVATING: u32 = 110;
+    const FAILED: u32 = 120;
 
     pub fn unmanaged(&self) -> bool {
         !self.managed || self.state == Self::UNMANAGED
@@ -45,6 +48,17 @@ impl Device {
     /// Managed, and without an active profile.
     pub fn down(&self) -> bool {
         matches!(self.state, Self::UNAVAILABLE | Self::DISCONNECTED)
+    }
+
+    /// Managed and able to run a profile, but without one.
+    pub fn disconnected(&self) -> bool {
+        self.state == Self::DISCONNECTED
+    }
+
+    /// On its way from one profile to another: what becomes of it will be seen in a moment. It is no longer when
+    /// only its addresses are missing, for which a port may be needed.
+    pub fn changing(&self) -> bool {
+        matches!(self.state, Self::PREPARE..Self::IP_CONFIG | Self::DEACTIVATING | Self::FAILED)
     }
 
     /// A profile is being activated on it.
