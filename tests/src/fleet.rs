@@ -195,12 +195,20 @@ impl Fleet {
 
     /// Asks an agent for the state of its node: what it had to write before that is written then.
     pub fn refresh(&self, node: &str) {
-        let told =
-            || self.get(STATES, node).unwrap_or_default()["status"]["lastSuccessfulUpdateTime"].clone();
-        let before = told();
+        let before = self.states_told(node);
+        self.ask(node);
+        self.eventually(&format!("{node} tells its state"), || self.states_told(node) > before);
+    }
+
+    /// For the state of a node, told or not.
+    pub fn ask(&self, node: &str) {
         let label = format!("nmstate.io/force-nns-refresh={}", self.audit().len());
         self.cluster.run(&["label", STATES, node, "--overwrite", &label]).expect("a label is taken");
-        self.eventually(&format!("{node} tells its state"), || told() != before);
+    }
+
+    /// How often the agent told the state of its node. Times do not tell: two may fall into one second.
+    pub fn states_told(&self, node: &str) -> usize {
+        self.writes_of(node).iter().filter(|event| event.target() == "nodenetworkstates/status").count()
     }
 
     /// The most nodes that a policy had in flight at a time: from their release until they said how it ended. By

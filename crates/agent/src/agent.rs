@@ -79,8 +79,7 @@ pub async fn run(config: Config) -> Result<()> {
     let (mut directory, cluster) = match &config.source {
         Source::Directory(dir) => (Some(Directory::watch(dir)), None),
         Source::Cluster(cluster) => {
-            let book = Book::orders(&config.settings.state_dir);
-            (None, Some(Cluster::join(cluster, book, metrics.clone()).await?))
+            (None, Some(Cluster::join(cluster, &config.settings.state_dir, metrics.clone()).await?))
         }
     };
     let book = Book::new(&config.settings.state_dir);
@@ -220,7 +219,8 @@ impl Agent {
                 cluster.contradicted(&status.name, why);
             }
         }
-        cluster.tell(&self.ledger, &self.host.drift);
+        let hold = hold::read(&self.config.settings.state_dir);
+        cluster.tell(&self.ledger, &self.host.drift, hold.as_ref());
         // What a transaction has just made is looked at again in full before it is shown.
         if self.host.blind.is_none() && (self.host.is_settled() || cluster.is_asked()) {
             cluster.show(self.host.state()).await;

@@ -26,6 +26,11 @@ impl Book {
         Self { path: state_dir.join("orders.json") }
     }
 
+    /// The last request for the state of the node that was answered.
+    pub fn requests(state_dir: &Path) -> Self {
+        Self { path: state_dir.join("requests.json") }
+    }
+
     /// What cannot be read is put aside: without it, policies that hold are simply found to hold.
     pub fn read<T: DeserializeOwned + Default>(&self) -> T {
         let Ok(bytes) = fs::read(&self.path) else { return T::default() };

@@ -29,6 +29,32 @@ fn an_agent_that_starts_on_a_settled_node_is_not_noticed() {
         ["n1", "n2"].map(|node| (fleet.network(node), fleet.activations(node), fleet.history(node))),
         before
     );
+
+    // Whoever asks while no agent runs is answered by the next one.
+    fleet.kill_agent("n1");
+    let told = fleet.states_told("n1");
+    fleet.ask("n1");
+    fleet.start_agent(fleet.node("n1"));
+    fleet.eventually("what was asked meanwhile is told", || fleet.states_told("n1") > told);
+}
+
+#[test]
+fn an_agent_that_is_held_says_so_and_goes_on_when_it_is_let() {
+    let fleet = Fleet::new("held", 1);
+    assert!(fleet.linesman("n1", &["hold", "cabling", "in", "rack", "7"]).success());
+    fleet.policy("later", &json!({ "desiredState": bridge("br-later") }));
+    fleet.eventually("the hold is told", || {
+        let message = fleet.message("n1", "later", "Pending");
+        message.contains("(cabling in rack 7)") && message.contains("`linesman release`")
+    });
+    assert_eq!(fleet.enacted("n1", "later"), "Pending");
+    assert!(!fleet.has_interface("n1", "br-later"));
+    fleet.refresh("n1");
+    let told = fleet.writes_of("n1").iter().filter(|event| event.name == "n1.later").count();
+    assert_eq!(told, 1, "once is enough");
+    assert!(fleet.linesman("n1", &["release"]).success());
+    fleet.wait_policy("later", "Available");
+    assert!(fleet.has_interface("n1", "br-later"));
 }
 
 #[test]

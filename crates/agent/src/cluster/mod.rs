@@ -12,7 +12,7 @@ pub mod rival;
 mod states;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    pub async fn join(config: &Config, book: Book, metrics: Rc<Metrics>) -> Result<Self, Error> {
+    pub async fn join(config: &Config, state_dir: &Path, metrics: Rc<Metrics>) -> Result<Self, Error> {
         let door = Door::new(config.kubeconfig.as_deref(), &config.node, &config.namespace).await?;
         let versions = Versions {
             network_manager: match nm::Nm::connect().await {
@@ -79,11 +79,12 @@ impl Cluster {
             },
             nmstate: Some(desired::NMSTATE_VERSION.into()),
         };
+        let book = Book::orders(state_dir);
         let mut orders: Orders = book.read();
         orders.forget_the_old(Time(clock::now()));
         Ok(Self {
             enactments: Enactments::watch(&door),
-            states: States::watch(&door, config.filter.clone(), versions),
+            states: States::watch(&door, Book::requests(state_dir), config.filter.clone(), versions),
             outbox: Outbox::open(door.clone()),
             door,
             book,
@@ -332,7 +333,12 @@ impl Cluster {
     }
 
     /// Everything that the cluster does not know of the enactments.
-    pub fn tell(&mut self, ledger: &Ledger, drift: &BTreeMap<String, Vec<Difference>>) {
+    pub fn tell(
+        &mut self,
+        ledger: &Ledger,
+        drift: &BTreeMap<String, Vec<Difference>>,
+        hold: Option<&crate::hold::Hold>,
+    ) {
         let now = Time(clock::now());
         for bound in self.enactments.all() {
             let name = &bound.policy;
@@ -341,7 +347,8 @@ impl Cluster {
             let order = self.orders.0.get(name);
             let owed = order
                 .and_then(|order| enact::owed(order, &bound, ledger.get(name), differences, now))
-                .or_else(|| enact::old_news(&bound, &self.orders, now));
+                .or_else(|| enact::old_news(&bound, &self.orders, now))
+                .or_else(|| enact::held(&bound, &self.orders, &hold?.to_string(), now));
             let Some(status) = owed else { continue };
             let attempt = status.attempt.unwrap_or_default();
             let mut words = json!(status);

@@ -17,6 +17,7 @@ use linesman_daemon::watch::watch;
 use serde_json::Value;
 
 use super::door::{Door, Error, state_resource, within};
+use crate::book::Book;
 use crate::say;
 
 type Meta = PartialObjectMeta<DynamicObject>;
@@ -25,8 +26,11 @@ type Events = Pin<Box<dyn Stream<Item = Result<Event<Meta>, watcher::Error>> + S
 pub struct States {
     door: Door,
     events: Events,
-    /// What the label said last; none: it was not looked at yet.
-    asked: Option<Option<String>>,
+    /// What the label says.
+    asked: Option<String>,
+    /// What it said when a report was last asked for: on disk, since somebody may ask while no agent runs.
+    answered: Option<String>,
+    book: Book,
     filter: Vec<Glob>,
     versions: Versions,
     /// What the cluster knows.
@@ -44,13 +48,15 @@ impl std::fmt::Debug for States {
 }
 
 impl States {
-    pub fn watch(door: &Door, filter: Vec<Glob>, versions: Versions) -> Self {
+    pub fn watch(door: &Door, book: Book, filter: Vec<Glob>, versions: Versions) -> Self {
         let api: Api<Meta> = Api::all_with(door.client(), &state_resource());
         let own = Config::default().fields(&format!("metadata.name={}", door.node));
         Self {
             door: door.clone(),
             events: watch(api, own).default_backoff().boxed(),
             asked: None,
+            answered: book.read(),
+            book,
             filter,
             versions,
             known: None,
@@ -71,16 +77,13 @@ impl States {
                     return;
                 }
                 Ok(Event::Apply(object) | Event::InitApply(object)) => {
-                    let label = object.metadata.labels.and_then(|mut labels| labels.remove(FORCE_REFRESH));
-                    let before = self.asked.replace(label.clone());
-                    if before.is_some_and(|before| before != label) && label.is_some() {
+                    self.asked = object.metadata.labels.and_then(|mut labels| labels.remove(FORCE_REFRESH));
+                    if self.asked.is_some() && self.asked != self.answered {
                         self.forced = true;
                         return;
                     }
                 }
                 Ok(Event::InitDone) => {
-                    // Whoever sets the label for the first time asks, too.
-                    self.asked.get_or_insert(None);
                     if std::mem::replace(&mut self.listed, true) {
                         // The API server was away, and may have been restored from a backup.
                         (self.known, self.compared) = (None, false);
@@ -117,7 +120,12 @@ impl States {
         let report = report(seen, &self.filter, BUDGET);
         let known = self.known.as_ref().filter(|_| !self.forced);
         let status = update(known, report, &self.versions, now)?;
-        self.forced = false;
+        if std::mem::take(&mut self.forced) && self.asked != self.answered {
+            self.answered = self.asked.clone();
+            if let Err(e) = self.book.write(&self.answered) {
+                say::warning(format!("{e}; the state of this node may be told once more than needed"));
+            }
+        }
         let value = serde_json::to_value(&status).ok()?;
         self.known = Some(status);
         Some(value)

@@ -5,7 +5,7 @@ use linesman_api::conditions::enactment::DRIFTED;
 use linesman_api::enactment::{EnactmentStatus, Stage};
 use linesman_api::time::Time;
 
-use super::{Bound, Order, Orders};
+use super::{Bound, Order, Orders, fresh};
 use crate::codes::endings::OLD_INSTRUCTION;
 use crate::compare::Difference;
 use crate::keep::Entry;
@@ -87,6 +87,18 @@ pub fn old_news(bound: &Bound, orders: &Orders, now: Time) -> Option<EnactmentSt
     }
     let conditions = dated(&bound.status.conditions, conditions, now);
     Some(EnactmentStatus { conditions, ..begun(bound, now) })
+}
+
+/// What was released to a node on which somebody said `linesman hold`: not an answer, the release still waits for that.
+pub fn held(bound: &Bound, orders: &Orders, why: &str, now: Time) -> Option<EnactmentStatus> {
+    let conditions = report::held(why);
+    if !fresh(bound, orders) || knows(bound, &conditions) {
+        return None;
+    }
+    Some(EnactmentStatus {
+        conditions: dated(&bound.status.conditions, conditions, now),
+        ..bound.status.clone()
+    })
 }
 
 /// Whether the enactment says this already.
@@ -212,6 +224,21 @@ mod tests {
         assert_eq!(old_news(&told, &orders, Time(1)), None);
         assert_eq!(old_news(&bound(Stage::Released, 11, 2), &orders, Time(1)), None);
         assert_eq!(old_news(&bound(Stage::Claimed, 9, 2), &orders, Time(1)), None);
+    }
+
+    #[test]
+    fn a_node_that_is_held_says_so_once_and_answers_nothing() {
+        let orders = Orders([("a".to_string(), answered())].into());
+        let mut waits = bound(Stage::Released, 11, 2);
+        waits.status.attempt = Some(1);
+        let status = held(&waits, &orders, "held by ann", Time(1)).unwrap();
+        let pending = find(&status.conditions, "Pending").unwrap();
+        assert_eq!(pending.message, "held by ann; `linesman release` on the node lets it go on");
+        assert_eq!(status.attempt, Some(1), "the release still waits for its answer");
+        waits.status = status;
+        assert_eq!(held(&waits, &orders, "held by ann", Time(2)), None);
+        let taken = bound(Stage::Released, 10, 1);
+        assert_eq!(held(&taken, &orders, "held by ann", Time(2)), None);
     }
 
     #[test]

@@ -7,6 +7,6 @@ mod answer;
 mod orders;
 mod take;
 
-pub use answer::{begun, old_news, owed};
+pub use answer::{begun, held, old_news, owed};
 pub use orders::{Order, Orders, Planned};
 pub use take::{Bound, Refused, Taken, fresh, policy, taken, try_again};

@@ -61,6 +61,15 @@ pub fn applying() -> Vec<Condition> {
     five([Truth::Unknown, Truth::Unknown, Truth::True], reasons::PROGRESSING, "Applying desired state")
 }
 
+/// Somebody keeps every change off this node; it begins when that ends.
+pub fn held(why: &str) -> Vec<Condition> {
+    let message = format!("{why}; `linesman release` on the node lets it go on");
+    let mut conditions = five([Truth::False; 3], reasons::HELD, "");
+    conditions.retain(|condition| condition.kind != PENDING);
+    conditions.push(Condition::new(PENDING, Truth::True, reasons::HELD, &message));
+    conditions
+}
+
 /// It could not begin, and is tried again.
 pub fn retrying(ending: &Ending, node: &str, attempt: u64) -> Vec<Condition> {
     let message = message::failure_of(ending, &format!("{node}, try {attempt}: "));
@@ -81,7 +90,7 @@ pub fn ended(ending: &Ending) -> Vec<Condition> {
     }
 }
 
-/// All five, so that nothing of an earlier attempt is left; the last two are never true while an agent speaks.
+/// All five, so that nothing of an earlier attempt is left; the last two are never true once an agent has begun.
 fn five([available, failing, progressing]: [Truth; 3], reason: &str, message: &str) -> Vec<Condition> {
     let told = [
         (AVAILABLE, available),
