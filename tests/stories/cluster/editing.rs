@@ -24,3 +24,14 @@ fn a_policy_in_progress_can_be_edited_paused_and_given_other_captures() {
     assert_eq!(edited["metadata"]["generation"], 1 + edits.len());
     assert_eq!(edited["status"]["conditions"][1]["status"], "True");
 }
+
+#[test]
+fn a_rollout_goes_on_when_its_words_are_taken_away() {
+    let api = Api::shared();
+    for rollout in [json!({ "paused": true }), json!({}), json!({ "abort": true })] {
+        let spec = json!({ "rollout": rollout, "desiredState": { "interfaces": [] } });
+        api.cluster.apply(&policy("emptied", &spec).to_string()).unwrap();
+        let written = &api.object("nncp/emptied")["spec"]["rollout"];
+        assert_eq!(written.as_object().cloned().unwrap_or_default(), *rollout.as_object().unwrap());
+    }
+}

@@ -65,6 +65,26 @@ fn a_stolen_token_reaches_no_other_node() {
 }
 
 #[test]
+fn a_stolen_token_reads_a_secret_by_its_name_and_only_where_linesman_lives() {
+    let api = Api::shared();
+    let token = api.node("secretive");
+    for namespace in [NAMESPACE, "default"] {
+        let secret = ["create", "secret", "generic", "eap", "--from-literal=password=x", "-n", namespace];
+        api.cluster.run(&secret).unwrap();
+    }
+    let ask = |words: &[&str]| api.cluster.kubectl_as(&token, words, "").unwrap();
+    taken(&ask(&["get", "secret", "eap", "-n", NAMESPACE]));
+    for words in [
+        &["get", "secrets", "-n", NAMESPACE][..],
+        &["get", "secret", "eap", "-n", "default"],
+        &["get", "secrets", "--all-namespaces"],
+        &["delete", "secret", "eap", "-n", NAMESPACE],
+    ] {
+        refused(&ask(words), "forbidden");
+    }
+}
+
+#[test]
 fn a_stolen_token_instructs_nobody() {
     let api = Api::shared();
     let (token, [node, _]) = two_nodes(&api, "instructs");

@@ -117,6 +117,8 @@ fn rollout() -> Value {
         "!(has(self.abort) && self.abort && has(self.undo) && self.undo)",
         "a rollout is either aborted (nodes stay as they are) or undone (nodes go back), not both",
     )
+    // What server-side apply makes of `rollout: {}` when the words in it were its own.
+    .with("nullable", true)
 }
 
 /// Each a text or a mapping, which a schema cannot say: admission looks at them (`admission.rs`).
