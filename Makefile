@@ -5,9 +5,11 @@ help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## what the lab needs: Debian packages and the nodes' root file systems (cached)
+	@echo "building what sets the lab up (some minutes the first time) …"
 	@cargo xtask setup
 
 setup-cluster: ## the same and Kubernetes' control plane, built from source with Go (cached)
+	@echo "building what sets the lab up (some minutes the first time) …"
 	@cargo xtask setup --cluster
 
 build: ## the linesman binary (debug)
