@@ -196,13 +196,13 @@ impl Fleet {
     /// Asks an agent for the state of its node: what it had to write before that is written then.
     pub fn refresh(&self, node: &str) {
         let before = self.states_told(node);
-        self.ask(node);
+        self.ask(node, &self.audit().len().to_string());
         self.eventually(&format!("{node} tells its state"), || self.states_told(node) > before);
     }
 
-    /// For the state of a node, told or not.
-    pub fn ask(&self, node: &str) {
-        let label = format!("nmstate.io/force-nns-refresh={}", self.audit().len());
+    /// For the state of a node, by a word that is another one than the last time.
+    pub fn ask(&self, node: &str, word: &str) {
+        let label = format!("nmstate.io/force-nns-refresh={word}");
         self.cluster.run(&["label", STATES, node, "--overwrite", &label]).expect("a label is taken");
     }
 

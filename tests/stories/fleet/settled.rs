@@ -33,9 +33,13 @@ fn an_agent_that_starts_on_a_settled_node_is_not_noticed() {
     // Whoever asks while no agent runs is answered by the next one.
     fleet.kill_agent("n1");
     let told = fleet.states_told("n1");
-    fleet.ask("n1");
+    fleet.ask("n1", "please");
     fleet.start_agent(fleet.node("n1"));
     fleet.eventually("what was asked meanwhile is told", || fleet.states_told("n1") > told);
+    // Once the word was taken away, the same word is another request.
+    fleet.cluster.run(&["label", STATES, "n1", "nmstate.io/force-nns-refresh-"]).unwrap();
+    fleet.ask("n1", "please");
+    fleet.eventually("what was asked again is told", || fleet.states_told("n1") > told + 1);
 }
 
 #[test]

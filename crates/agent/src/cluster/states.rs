@@ -78,9 +78,14 @@ impl States {
                 }
                 Ok(Event::Apply(object) | Event::InitApply(object)) => {
                     self.asked = object.metadata.labels.and_then(|mut labels| labels.remove(FORCE_REFRESH));
-                    if self.asked.is_some() && self.asked != self.answered {
-                        self.forced = true;
-                        return;
+                    match &self.asked {
+                        Some(_) if self.asked != self.answered => {
+                            self.forced = true;
+                            return;
+                        }
+                        // Whoever takes the label away may ask with the same word again.
+                        None if self.answered.is_some() => self.note_answered(),
+                        _ => {}
                     }
                 }
                 Ok(Event::InitDone) => {
@@ -121,14 +126,18 @@ impl States {
         let known = self.known.as_ref().filter(|_| !self.forced);
         let status = update(known, report, &self.versions, now)?;
         if std::mem::take(&mut self.forced) && self.asked != self.answered {
-            self.answered = self.asked.clone();
-            if let Err(e) = self.book.write(&self.answered) {
-                say::warning(format!("{e}; the state of this node may be told once more than needed"));
-            }
+            self.note_answered();
         }
         let value = serde_json::to_value(&status).ok()?;
         self.known = Some(status);
         Some(value)
+    }
+
+    fn note_answered(&mut self) {
+        self.answered = self.asked.clone();
+        if let Err(e) = self.book.write(&self.answered) {
+            say::warning(format!("{e}; the state of this node may be told once more than needed"));
+        }
     }
 
     /// What the cluster knows, or is about to.

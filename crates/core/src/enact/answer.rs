@@ -3,6 +3,7 @@
 use linesman_api::condition::{Condition, dated, find};
 use linesman_api::conditions::enactment::DRIFTED;
 use linesman_api::enactment::{EnactmentStatus, Stage};
+use linesman_api::reasons::enactment::HELD;
 use linesman_api::time::Time;
 
 use super::{Bound, Order, Orders, fresh};
@@ -11,6 +12,7 @@ use crate::compare::Difference;
 use crate::keep::Entry;
 use crate::policy::Drift;
 use crate::report::{self, Category, Ending, Verdict};
+use crate::rollout::Mark;
 use crate::secrets::mask_value;
 
 /// Said before anything is touched.
@@ -91,7 +93,9 @@ pub fn old_news(bound: &Bound, orders: &Orders, now: Time) -> Option<EnactmentSt
 
 /// What was released to a node on which somebody said `linesman hold`: not an answer, the release still waits for that.
 pub fn held(bound: &Bound, orders: &Orders, why: &str, now: Time) -> Option<EnactmentStatus> {
-    let conditions = report::held(why);
+    // As the operator says of nodes that it holds back itself.
+    let message = format!("{why}; `linesman release` on the node lets it go on");
+    let conditions = Mark { aborted: false, reason: HELD, message }.conditions();
     if !fresh(bound, orders) || knows(bound, &conditions) {
         return None;
     }

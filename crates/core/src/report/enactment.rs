@@ -61,15 +61,6 @@ pub fn applying() -> Vec<Condition> {
     five([Truth::Unknown, Truth::Unknown, Truth::True], reasons::PROGRESSING, "Applying desired state")
 }
 
-/// Somebody keeps every change off this node; it begins when that ends.
-pub fn held(why: &str) -> Vec<Condition> {
-    let message = format!("{why}; `linesman release` on the node lets it go on");
-    let mut conditions = five([Truth::False; 3], reasons::HELD, "");
-    conditions.retain(|condition| condition.kind != PENDING);
-    conditions.push(Condition::new(PENDING, Truth::True, reasons::HELD, &message));
-    conditions
-}
-
 /// It could not begin, and is tried again.
 pub fn retrying(ending: &Ending, node: &str, attempt: u64) -> Vec<Condition> {
     let message = message::failure_of(ending, &format!("{node}, try {attempt}: "));

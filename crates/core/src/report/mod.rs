@@ -12,6 +12,6 @@ mod within;
 
 pub use crate::ending::{Category, Verdict};
 pub use drift::drift;
-pub use enactment::{Ending, applying, ended, held, retrying};
+pub use enactment::{Ending, applying, ended, retrying};
 pub use glob::Glob;
 pub use node_state::{BUDGET, Report, Versions, report, update};
