@@ -29,7 +29,7 @@ test: setup-cluster ## all tests
 
 test-fast: ## unit tests and golden cases; no lab
 	cargo test --workspace --lib --bins
-	cargo test -p linesman-core
+	cargo test -p linesman-core -p linesman-fleet -p linesman-tools
 
 bench: setup-cluster ## the benchmarks, with their goals; also target/bench/results.json
 	@cargo build --profile bench-bin -p linesman -p linesman-bench
@@ -37,7 +37,8 @@ bench: setup-cluster ## the benchmarks, with their goals; also target/bench/resu
 
 soak: setup-cluster ## long campaigns; a seeded sample of each runs in `make test`
 	LINESMAN_SOAK=1 cargo test -p linesman-tests -- --nocapture
-	LINESMAN_SOAK=1 cargo test -p linesman-core --test robustness --test rollout_properties
+	LINESMAN_SOAK=1 cargo test -p linesman-tools --test robustness
+	LINESMAN_SOAK=1 cargo test -p linesman-fleet --test rollout_properties
 
 lint: ## rustfmt, clippy, cargo deny
 	cargo fmt --all --check

@@ -3,7 +3,7 @@
 use linesman_core::check::check as examine;
 use linesman_core::diagnostic::render;
 use linesman_core::document::Document;
-use linesman_core::import::{Format, Input, import};
+use linesman_tools::import::{Format, Input, import};
 use serde_json::Value;
 
 fn schema(state: &Value) -> Result<(), String> {

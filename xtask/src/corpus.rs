@@ -8,14 +8,14 @@ const LARGEST: u64 = 4096;
 
 pub fn run() -> Result<(), Box<dyn std::error::Error>> {
     let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let (cases, corpus) = (tree.join("crates/core/cases"), tree.join("fuzz/corpus"));
+    let corpus = tree.join("fuzz/corpus");
     let mut count = 0;
-    for case in folders(&cases.join("check"))? {
+    for case in folders(&tree.join("crates/core/cases/check"))? {
         for target in ["parse", "check"] {
             count += take(&corpus.join(target), &case, &files(&case, |name| name == "input.yaml")?)?;
         }
     }
-    for case in folders(&cases.join("import"))? {
+    for case in folders(&tree.join("crates/tools/cases/import"))? {
         let profiles = files(&case, |name| name.ends_with(".nmconnection"))?;
         count += take(&corpus.join("keyfile"), &case, &profiles)?;
         let others = ["state.yaml", "observed.yaml", "facts.yaml"];

@@ -15,7 +15,7 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::path::{Path, Step};
 use crate::policy::{Options, Policy};
 use tree::Mark;
-pub(crate) use tree::{Content, Entry, Node, Range};
+pub use tree::{Content, Entry, Node, Range};
 
 /// Larger documents are refused before they are parsed.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -109,7 +109,7 @@ impl Document {
 }
 
 /// Any YAML with its places, within the same bounds.
-pub(crate) fn tree(text: &str) -> Result<Node, Vec<Diagnostic>> {
+pub fn tree(text: &str) -> Result<Node, Vec<Diagnostic>> {
     refuse_oversize(text)?;
     read::read(text)
 }

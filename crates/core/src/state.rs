@@ -11,64 +11,64 @@ const USERSPACE: [&str; 2] = ["ovs-bridge", "ipsec"];
 const STACKED: [&str; 8] =
     ["vlan", "vxlan", "mac-vlan", "mac-vtap", "ipvlan", "macsec", "infiniband", "ip-tunnel"];
 
-pub(crate) fn list<'a>(value: &'a Value, keys: &[&str]) -> &'a [Value] {
+pub fn list<'a>(value: &'a Value, keys: &[&str]) -> &'a [Value] {
     at(value, keys).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-pub(crate) fn at<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
+pub fn at<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
     keys.iter().try_fold(value, |value, key| value.get(key))
 }
 
-pub(crate) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+pub fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key).and_then(Value::as_str)
 }
 
-pub(crate) fn flag(value: &Value, key: &str) -> Option<bool> {
+pub fn flag(value: &Value, key: &str) -> Option<bool> {
     value.get(key).and_then(Value::as_bool)
 }
 
-pub(crate) fn interfaces(state: &Value) -> &[Value] {
+pub fn interfaces(state: &Value) -> &[Value] {
     list(state, &["interfaces"])
 }
 
-pub(crate) fn name(interface: &Value) -> &str {
+pub fn name(interface: &Value) -> &str {
     text(interface, "name").unwrap_or_default()
 }
 
 /// The type as written; `unknown` where none is given.
-pub(crate) fn kind(interface: &Value) -> &str {
+pub fn kind(interface: &Value) -> &str {
     text(interface, "type").unwrap_or("unknown")
 }
 
 /// NMState calls one end of a veth pair `ethernet` or `veth` as it likes: both mean the same device.
-pub(crate) fn same_kind(one: &str, other: &str) -> bool {
+pub fn same_kind(one: &str, other: &str) -> bool {
     let plain = |kind| if kind == "veth" { "ethernet" } else { kind };
     plain(one) == plain(other)
 }
 
-pub(crate) fn condition(interface: &Value) -> &str {
+pub fn condition(interface: &Value) -> &str {
     text(interface, "state").unwrap_or("up")
 }
 
-pub(crate) fn is_up(interface: &Value) -> bool {
+pub fn is_up(interface: &Value) -> bool {
     condition(interface) == "up"
 }
 
-pub(crate) fn is_absent(entry: &Value) -> bool {
+pub fn is_absent(entry: &Value) -> bool {
     text(entry, "state") == Some("absent")
 }
 
-pub(crate) fn is_userspace(kind: &str) -> bool {
+pub fn is_userspace(kind: &str) -> bool {
     USERSPACE.contains(&kind)
 }
 
 /// Whether the kernel (or OVS) forgets the interface when its profile goes.
-pub(crate) fn is_virtual(interface: &Value) -> bool {
+pub fn is_virtual(interface: &Value) -> bool {
     !matches!(kind(interface), "ethernet" | "veth" | "unknown" | "infiniband" | "loopback")
 }
 
 /// The names of the ports; `None` when the document does not speak of them.
-pub(crate) fn ports(interface: &Value) -> Option<Vec<&str>> {
+pub fn ports(interface: &Value) -> Option<Vec<&str>> {
     match kind(interface) {
         "linux-bridge" => Some(names(at(interface, &["bridge", "port"])?)),
         "ovs-bridge" => Some(ovs_members(at(interface, &["bridge", "port"])?)),
@@ -99,12 +99,12 @@ fn names(items: &Value) -> Vec<&str> {
     items.as_array().map_or(&[][..], Vec::as_slice).iter().map(name).collect()
 }
 
-pub(crate) fn strings(items: &Value) -> Vec<&str> {
+pub fn strings(items: &Value) -> Vec<&str> {
     items.as_array().map_or(&[][..], Vec::as_slice).iter().filter_map(Value::as_str).collect()
 }
 
 /// The section and the interface that this one is stacked on: a VLAN's base, a MAC-VLAN's base.
-pub(crate) fn base(interface: &Value) -> Option<(&'static str, &str)> {
+pub fn base(interface: &Value) -> Option<(&'static str, &str)> {
     STACKED
         .iter()
         .find_map(|section| Some((*section, text(interface.get(section)?, "base-iface")?)))
@@ -112,7 +112,7 @@ pub(crate) fn base(interface: &Value) -> Option<(&'static str, &str)> {
 }
 
 /// Addresses of both families as text and prefix length.
-pub(crate) fn addresses(interface: &Value) -> impl Iterator<Item = (IpAddr, u64)> + '_ {
+pub fn addresses(interface: &Value) -> impl Iterator<Item = (IpAddr, u64)> + '_ {
     ["ipv4", "ipv6"]
         .into_iter()
         .filter(|family| at(interface, &[family, "enabled"]) != Some(&Value::Bool(false)))
@@ -120,12 +120,12 @@ pub(crate) fn addresses(interface: &Value) -> impl Iterator<Item = (IpAddr, u64)
         .filter_map(address)
 }
 
-pub(crate) fn address(entry: &Value) -> Option<(IpAddr, u64)> {
+pub fn address(entry: &Value) -> Option<(IpAddr, u64)> {
     Some((text(entry, "ip")?.parse().ok()?, entry.get("prefix-length")?.as_u64()?))
 }
 
 /// A network in its plain form: host bits cleared, a bare address as a network of its own.
-pub(crate) fn network(written: &str) -> Option<(IpAddr, u32)> {
+pub fn network(written: &str) -> Option<(IpAddr, u32)> {
     let (ip, prefix) = match written.split_once('/') {
         Some((ip, prefix)) => (ip.parse().ok()?, Some(prefix.parse().ok()?)),
         None => (written.parse().ok()?, None),
@@ -144,7 +144,7 @@ pub(crate) fn network(written: &str) -> Option<(IpAddr, u32)> {
     })
 }
 
-pub(crate) fn contains((base, prefix): (IpAddr, u32), ip: IpAddr) -> bool {
+pub fn contains((base, prefix): (IpAddr, u32), ip: IpAddr) -> bool {
     base.is_ipv4() == ip.is_ipv4() && network(&format!("{ip}/{prefix}")) == Some((base, prefix))
 }
 

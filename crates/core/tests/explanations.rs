@@ -14,9 +14,9 @@ use linesman_core::codes::{
 use linesman_core::compose::compose;
 use linesman_core::document::{Document, MAX_BYTES};
 use linesman_core::facts::Facts;
-use linesman_core::import::{Input, import};
 use linesman_core::plan::codes::{BASE_GOES, KERNEL_LACKS_TYPE, OVS_NOT_RUNNING};
 use linesman_core::plan::plan;
+use linesman_tools::import::{Input, import};
 use nmstate::NetworkState;
 use serde_json::Value;
 

@@ -14,7 +14,6 @@ pub mod nm;
 pub mod observe;
 pub mod outcome;
 pub mod ovs;
-pub mod ovsdb;
 pub mod probe;
 pub mod recover;
 mod restore;

@@ -1,10 +1,19 @@
 //! Keys in Open vSwitch's database that NetworkManager neither knows nor keeps.
+//!
+//! NetworkManager re-creates rows when it takes a port over, and its checkpoints do not cover what OVN, a CNI plugin or
+//! an administrator wrote into them. [`OvsKeys`] remembers those keys; [`restore_plan`] and [`carry_plan`] bring them back.
+
+mod keys;
+mod plan;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::ovsdb::{self, KeyPath, OvsKeys, Ovsdb, Scope};
+use linesman_ovsdb::{self as ovsdb, Ovsdb};
+
+pub use keys::{BridgeKeys, InterfaceKeys, OvsKeys, RowKeys};
+pub use plan::{KeyPath, Scope, carry_plan, missing_rows, remove_plan, restore_plan};
 
 /// Where nmstate, and everybody else, expects it.
 pub const SOCKET: &str = "/run/openvswitch/db.sock";
@@ -42,7 +51,7 @@ pub async fn restore(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<(),
     let scope = Scope { names: touched.clone(), global: true };
     let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
     let now = OvsKeys::read(&mut db).await?;
-    let ops = ovsdb::restore_plan(before, &now, &scope);
+    let ops = restore_plan(before, &now, &scope);
     if !ops.is_empty() {
         db.apply(&ops).await?;
     }
@@ -51,14 +60,14 @@ pub async fn restore(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<(),
 
 /// How many bridges and ports NetworkManager made since the snapshot.
 pub async fn made(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<usize, ovsdb::Error> {
-    Ok(ovsdb::remove_plan(before, &read_keys().await?, touched).len())
+    Ok(remove_plan(before, &read_keys().await?, touched).len())
 }
 
 /// Takes away what NetworkManager made since the snapshot and could not remove itself.
 pub async fn remove_made(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<(), ovsdb::Error> {
     let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
     let now = OvsKeys::read(&mut db).await?;
-    db.apply(&ovsdb::remove_plan(before, &now, touched)).await?;
+    db.apply(&remove_plan(before, &now, touched)).await?;
     Ok(())
 }
 
@@ -70,7 +79,7 @@ pub async fn carry(
 ) -> Result<(), ovsdb::Error> {
     let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
     let now = OvsKeys::read(&mut db).await?;
-    let ops = ovsdb::carry_plan(before, &now, touched, declared);
+    let ops = carry_plan(before, &now, touched, declared);
     if !ops.is_empty() {
         db.apply(&ops).await?;
     }

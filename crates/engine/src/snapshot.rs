@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::keyfile::ProfileFile;
 use crate::netlink::{AddressFact, Netlink};
 use crate::nm::{GlobalDns, Nm, NmView};
-use crate::ovsdb::OvsKeys;
+use crate::ovs::OvsKeys;
 use crate::{Error, Result, ovs};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use linesman_api::enactment::EnactmentSpec;
 use linesman_api::objects::{Enactment, Policy};
 use linesman_api::time::Time;
 use linesman_api::{finalizers, labels, names};
-use linesman_core::rollout::{Action, Mark, Step};
+use linesman_fleet::rollout::{Action, Mark, Step};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -215,7 +215,7 @@ mod tests {
     use hyper::Response;
     use kube::client::Body;
     use linesman_api::enactment::Stage;
-    use linesman_core::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
+    use linesman_fleet::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
 
     use super::*;
     use crate::facts::{KnownNode, KnownPolicy};

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use linesman_api::time::Time;
-use linesman_core::rollout::{Decision, Hold, Phase};
+use linesman_fleet::rollout::{Decision, Hold, Phase};
 
 use crate::echo::Echoes;
 use crate::world::World;

@@ -63,7 +63,7 @@ impl Echo {
 
 #[cfg(test)]
 mod tests {
-    use linesman_core::rollout::EnactmentFacts;
+    use linesman_fleet::rollout::EnactmentFacts;
 
     use super::*;
     use crate::watch::{Change, News};

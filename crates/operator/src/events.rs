@@ -7,7 +7,7 @@ use k8s_openapi::jiff::Timestamp;
 use kube::Api;
 use kube::api::PostParams;
 use linesman_api::kinds;
-use linesman_core::rollout::{PolicyFacts, Tidings};
+use linesman_fleet::rollout::{PolicyFacts, Tidings};
 
 use crate::act::Hand;
 use crate::say;

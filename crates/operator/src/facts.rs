@@ -8,7 +8,7 @@ use linesman_api::objects::{Enactment, Policy};
 use linesman_api::policy::PolicyStatus;
 use linesman_api::time::Time;
 use linesman_api::{finalizers, labels, names};
-use linesman_core::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
+use linesman_fleet::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
 
 use crate::nics::Nics;
 

@@ -1,6 +1,6 @@
 //! The cluster's side: rollouts of policies through nodes.
 //!
-//! load (`watch`, `world`) -> decide (`linesman_core::rollout`, pure) -> act (`act`) -> report (`report`), again whenever something
+//! load (`watch`, `world`) -> decide (`linesman_fleet::rollout`, pure) -> act (`act`) -> report (`report`), again whenever something
 //! changed. Several may run: the one that has the Lease acts, the others watch and are ready.
 
 mod act;

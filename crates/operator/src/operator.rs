@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use linesman_api::policy::PolicyStatus;
-use linesman_core::rollout::{Action, Decision, Settings, Situation, decide, orphans};
+use linesman_fleet::rollout::{Action, Decision, Settings, Situation, decide, orphans};
 
 use crate::act::{Hand, Written};
 use crate::case::Case;

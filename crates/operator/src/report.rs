@@ -6,7 +6,7 @@ use linesman_api::condition::{dated, find};
 use linesman_api::conditions::policy::{AVAILABLE, PROGRESSING};
 use linesman_api::policy::PolicyStatus;
 use linesman_api::time::Time;
-use linesman_core::rollout::{Pace, PolicyFacts, pace, tidings};
+use linesman_fleet::rollout::{Pace, PolicyFacts, pace, tidings};
 use serde_json::json;
 
 use crate::act::{Hand, Result, Written};

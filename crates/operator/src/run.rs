@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use linesman_core::rollout::Settings;
 use linesman_daemon::{cluster, web};
+use linesman_fleet::rollout::Settings;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::act::Hand;

@@ -13,8 +13,8 @@ use kube::runtime::watcher::{self, Config, Event};
 use kube::{Api, Client, Resource, ResourceExt};
 use linesman_api::objects::{Enactment, Policy};
 use linesman_api::{kinds, labels};
-use linesman_core::rollout::EnactmentFacts;
 use linesman_daemon::watch::watch;
+use linesman_fleet::rollout::EnactmentFacts;
 use serde::de::DeserializeOwned;
 
 use crate::facts::{self, Agent, KnownNode, KnownPolicy};

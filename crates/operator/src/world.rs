@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use linesman_api::policy::PolicyStatus;
-use linesman_core::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
+use linesman_fleet::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
 
 use crate::facts::{Agent, KnownNode, KnownPolicy};
 use crate::shelf::Shelf;

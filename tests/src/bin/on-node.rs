@@ -4,9 +4,10 @@ use std::{collections::BTreeSet, io::Read, process::ExitCode, time::Duration};
 
 use linesman_engine::{
     netlink::{LinkEvents, Netlink},
-    ovsdb::{DEFAULT_SOCKET, OvsKeys, Ovsdb, Scope, carry_plan, missing_rows, restore_plan},
+    ovs::{OvsKeys, Scope, carry_plan, missing_rows, restore_plan},
     probe::{Probe, Report, default_probes, judge, run_once, wait_until_pass},
 };
+use linesman_ovsdb::{DEFAULT_SOCKET, Ovsdb};
 use serde_json::{Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -1,6 +1,6 @@
 //! A node with 1,500 VLANs: what its agent would tell fits into the API server.
 
-use linesman_core::report::{BUDGET, report};
+use linesman_fleet::report::{BUDGET, report};
 use linesman_tests::api::{Api, node_state, taken};
 use serde_json::{Value, json};
 

@@ -11,8 +11,8 @@ use kube::{Api, Client};
 use linesman_api::enactment::EnactmentStatus;
 use linesman_api::kinds::{ENACTMENT, GROUP, Kind, NODE_STATE};
 use linesman_api::names;
-use linesman_core::enact::Bound;
 use linesman_core::secrets::Reference;
+use linesman_fleet::enact::Bound;
 use serde_json::{Value, json};
 
 /// How long one request may take.

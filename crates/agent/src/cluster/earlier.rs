@@ -1,14 +1,14 @@
 //! What an earlier life of this agent began and did not answer for: the journal knows how it ended.
 
-use linesman_core::enact::{Order, Planned};
 use linesman_core::keep::{Entry, Ledger, Standing};
 use linesman_core::policy::Policy;
-use linesman_core::report;
 use linesman_core::secrets::left_open;
 use linesman_core::verify::verify;
 use linesman_engine::desired;
 use linesman_engine::journal::Record;
 use linesman_engine::outcome::{Outcome, Verdict};
+use linesman_fleet::enact::{Order, Planned};
+use linesman_fleet::report;
 use serde_json::Value;
 
 use super::{Cluster, Ending, ending};

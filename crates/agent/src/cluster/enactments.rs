@@ -8,8 +8,8 @@ use kube::api::DynamicObject;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{Config, Event};
 use linesman_api::labels;
-use linesman_core::enact::Bound;
 use linesman_daemon::watch::watch;
+use linesman_fleet::enact::Bound;
 
 use super::door::{Door, bound};
 use crate::say;

@@ -20,12 +20,12 @@ use linesman_api::time::Time;
 use linesman_core::codes::endings::NO_WAY_BACK;
 use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
-use linesman_core::enact::{self, Bound, Order, Orders, Planned};
 use linesman_core::keep::{Entry, Ledger, Standing};
 use linesman_core::policy::Policy;
-use linesman_core::report::{self, Category, Ending, Glob, Verdict, Versions};
 use linesman_core::secrets::{Secrets, references};
 use linesman_engine::{desired, nm};
+use linesman_fleet::enact::{self, Bound, Order, Orders, Planned};
+use linesman_fleet::report::{self, Category, Ending, Glob, Verdict, Versions};
 use serde_json::{Value, json};
 
 use crate::act::{Attempt, Ready};

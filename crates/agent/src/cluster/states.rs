@@ -12,8 +12,8 @@ use linesman_api::kinds::NODE_STATE;
 use linesman_api::labels::FORCE_REFRESH;
 use linesman_api::node_state::NodeStateStatus;
 use linesman_api::time::Time;
-use linesman_core::report::{BUDGET, Glob, Versions, report, update};
 use linesman_daemon::watch::watch;
+use linesman_fleet::report::{BUDGET, Glob, Versions, report, update};
 use serde_json::Value;
 
 use super::door::{Door, Error, state_resource, within};

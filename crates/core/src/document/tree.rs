@@ -4,13 +4,13 @@ use saphyr_parser::{Marker, Span};
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub struct Mark {
     pub line: usize,
     pub column: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Range {
+pub struct Range {
     pub start: Mark,
     pub end: Mark,
 }
@@ -34,7 +34,7 @@ impl From<Span> for Range {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
+pub struct Node {
     pub range: Range,
     pub content: Content,
     /// How many nodes this one holds, itself included.
@@ -44,14 +44,14 @@ pub(crate) struct Node {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum Content {
+pub enum Content {
     Scalar(Value),
     List(Vec<Node>),
     Map(Vec<Entry>),
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub struct Entry {
     pub key: String,
     /// Where the key is written.
     pub range: Range,

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use crate::netlink::{self, AddressFact, LinkFact, Netlink};
 use crate::ovs;
-use crate::ovsdb::{Column, KeyPath, Table};
+use linesman_ovsdb::{Column, Table};
+
+use crate::ovs::KeyPath;
 use crate::snapshot::Snapshot;
 
 /// Returns what could not be carried, for the outcome's notes.

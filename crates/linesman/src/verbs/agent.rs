@@ -1,8 +1,8 @@
 //! `linesman agent`: the daemon.
 
 use linesman_agent::{Config, Error, Source, cluster};
-use linesman_core::report::Glob;
 use linesman_engine::transaction::Settings;
+use linesman_fleet::report::Glob;
 
 use crate::cli::AgentArgs;
 use crate::exit::Exit;

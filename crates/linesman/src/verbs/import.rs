@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use linesman_core::diagnostic::render;
-use linesman_core::import::{self, Fault, Imported, Input};
 use linesman_engine::observe;
+use linesman_tools::import::{self, Fault, Imported, Input};
 
 use crate::cli::{Format, ImportArgs, ImportFormat};
 use crate::exit::Exit;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use linesman_core::topology::Topology;
 use linesman_engine::observe;
+use linesman_tools::topology::Topology;
 use serde_json::Value;
 
 use crate::cli::{Format, TopologyArgs};

@@ -1,0 +1,5 @@
+//! Decisions that only a cluster needs: who is released when, what a node accepts, what is reported. Pure.
+
+pub mod enact;
+pub mod report;
+pub mod rollout;

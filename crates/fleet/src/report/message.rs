@@ -1,0 +1,118 @@
+//! One line for a person who looks at a condition: what, where, and what is on the host now.
+
+use serde_json::Value;
+
+use super::enactment::Ending;
+use linesman_core::codes::named_in;
+use linesman_core::compare::Difference;
+use linesman_core::ending::{Category, Verdict};
+use linesman_core::path::Step;
+use linesman_core::secrets::{is_secret, mask_text};
+
+/// More is in the agent's log and in `linesman history`.
+const LONGEST: usize = 400;
+const ROOT: &str = "desiredState.";
+const TOPS: [&str; 7] = ["interfaces", "routes", "route-rules", "dns-resolver", "hostname", "ovs-db", "ovn"];
+
+pub fn success(ending: &Ending) -> String {
+    match (ending.verdict, ending.reverting) {
+        (Verdict::Unchanged, false) => "the node was so already; nothing was touched".into(),
+        (Verdict::Unchanged, true) => "the node was as before already; nothing was touched".into(),
+        (_, true) => format!("what the policy changed is as before, in {}", seconds(ending.milliseconds)),
+        (_, false) => format!("verified and probed, in {}", seconds(ending.milliseconds)),
+    }
+}
+
+pub fn failure(ending: &Ending) -> String {
+    failure_of(ending, "")
+}
+
+/// `who` stands behind the code: that is what is searched for.
+pub fn failure_of(ending: &Ending, who: &str) -> String {
+    let reason = mask_text(ending.reason.as_deref().unwrap_or("failed").trim());
+    let reason = reason.lines().next().unwrap_or_default();
+    let code = ending.code.as_deref().or_else(|| named_in(reason));
+    let front = code.map(|code| format!("[{code}] ")).unwrap_or_default();
+    let step = ending.step.as_ref().map(|step| format!("{step}: ")).unwrap_or_default();
+    // The places tell it best, and the reason would only repeat the first of them.
+    let what = match differences(&ending.differences) {
+        Some(differences) => differences,
+        None => rooted(&without_code(reason, code)),
+    };
+    format!("{front}{who}{step}{}; {}", short(&what), now(ending))
+}
+
+fn without_code(reason: &str, code: Option<&str>) -> String {
+    match code {
+        Some(code) => reason.replacen(&format!(" [{code}]"), "", 1),
+        None => reason.to_string(),
+    }
+}
+
+/// Places begin where the reader finds them: in the policy.
+fn rooted(text: &str) -> String {
+    let parts = text.split("; ").map(|part| match TOPS.iter().any(|top| begins(part, top)) {
+        true => format!("{ROOT}{part}"),
+        false => part.to_string(),
+    });
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+fn begins(part: &str, top: &str) -> bool {
+    part.strip_prefix(top).is_some_and(|rest| rest.starts_with(['[', '.', ':']))
+}
+
+fn now(ending: &Ending) -> String {
+    match (ending.verdict, ending.category) {
+        (Verdict::RolledBack, _) => "the node is as before".into(),
+        (Verdict::Incomplete, _) => match ending.remaining.as_slice() {
+            [] => "the node is not as before: look at it".into(),
+            remaining => format!("the node is not as before: {}", mask_text(&remaining.join(", "))),
+        },
+        (_, Some(Category::Input)) => "nothing was touched; correct the policy".into(),
+        _ => "nothing was touched".into(),
+    }
+}
+
+fn differences(found: &[Difference]) -> Option<String> {
+    let first = difference(found.first()?);
+    Some(match found.len() - 1 {
+        0 => first,
+        more => format!("{first}; {more} more"),
+    })
+}
+
+pub fn difference(difference: &Difference) -> String {
+    let Difference { path, want, got } = difference;
+    let secret = matches!(path.last(), Some(Step::Key(key)) if is_secret(key));
+    if secret {
+        return format!("{ROOT}{path} is another secret");
+    }
+    format!("{ROOT}{path}: wanted {}, found {}", value(want), value(got))
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".into(),
+        Value::String(text) => mask_text(text),
+        other => {
+            let mut other = other.clone();
+            linesman_core::secrets::mask_value(&mut other);
+            other.to_string()
+        }
+    }
+}
+
+fn seconds(milliseconds: u64) -> String {
+    format!("{}.{:02} s", milliseconds / 1000, milliseconds % 1000 / 10)
+}
+
+/// Cut at a word; etcd and eyes have limits.
+pub fn short(text: &str) -> String {
+    if text.chars().count() <= LONGEST {
+        return text.to_string();
+    }
+    let cut: String = text.chars().take(LONGEST).collect();
+    let end = cut.rfind(' ').unwrap_or(cut.len());
+    format!("{} … (more in `linesman history` on the node)", &cut[..end])
+}

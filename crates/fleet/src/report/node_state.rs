@@ -1,0 +1,94 @@
+//! The network of a node, as its NodeNetworkState tells it.
+
+use std::collections::BTreeSet;
+
+use linesman_api::condition::{Condition, Truth, dated};
+use linesman_api::conditions::node_state::{AVAILABLE, FAILING};
+use linesman_api::node_state::NodeStateStatus;
+use linesman_api::reasons::node_state::REPORTED;
+use linesman_api::time::Time;
+use serde_json::Value;
+
+use super::glob::Glob;
+use super::{volatile, within};
+use linesman_core::secrets::mask_value;
+use linesman_core::state;
+
+/// etcd takes 1.5 MB per object; the rest is for managed fields, which name every key.
+pub const BUDGET: usize = 1_000_000;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    pub state: Value,
+    /// What is left out, in words.
+    pub omitted: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Versions {
+    pub network_manager: Option<String>,
+    pub nmstate: Option<String>,
+}
+
+/// What was seen, without what nobody should or would read.
+pub fn report(seen: &Value, filter: &[Glob], budget: usize) -> Report {
+    let mut state = seen.clone();
+    volatile::settle(&mut state);
+    mask_value(&mut state);
+    let mut omitted: Vec<String> = filtered(&mut state, filter).into_iter().collect();
+    omitted.extend(within::cut(&mut state, budget));
+    Report { state, omitted }
+}
+
+/// Pods' ends of veth pairs come and go by the hundred; what the filter names is left out, too, and routes through them.
+fn filtered(state: &mut Value, filter: &[Glob]) -> Option<String> {
+    let pods = |i: &Value| state::kind(i) == "veth" && (state::condition(i) == "ignore" || half_seen(i));
+    let named = |i: &Value| filter.iter().any(|glob| glob.matches(state::name(i)));
+    let names = |wanted: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
+        state::interfaces(state).iter().filter(|i| wanted(i)).map(|i| state::name(i).to_string()).collect()
+    };
+    let (of_pods, by_filter) = (names(&pods), names(&named));
+    let gone = |name: &str| of_pods.contains(name) || by_filter.contains(name);
+    if let Some(interfaces) = state.get_mut("interfaces").and_then(Value::as_array_mut) {
+        interfaces.retain(|i| !pods(i) && !named(i));
+    }
+    for list in ["running", "config"] {
+        let routes = state.get_mut("routes").and_then(|routes| routes.get_mut(list)?.as_array_mut());
+        if let Some(routes) = routes {
+            routes.retain(|route| !state::text(route, "next-hop-interface").is_some_and(gone));
+        }
+    }
+    // How many they are changes with every Pod, and would be news each time.
+    let globs: Vec<String> = filter.iter().map(ToString::to_string).collect();
+    (!globs.is_empty()).then(|| format!("interfaces by the filter: {}", globs.join(", ")))
+}
+
+/// Only the kernel told of it so far; whose it is follows when NetworkManager was asked.
+fn half_seen(interface: &Value) -> bool {
+    interface.get("ipv4").is_some_and(|ipv4| ipv4.get("enabled").is_none())
+}
+
+/// The status to write; none when it would say what it says already.
+pub fn update(
+    old: Option<&NodeStateStatus>,
+    report: Report,
+    versions: &Versions,
+    now: Time,
+) -> Option<NodeStateStatus> {
+    let known = old.map(|old| old.conditions.as_slice()).unwrap_or_default();
+    let conditions = vec![
+        Condition::new(AVAILABLE, Truth::True, REPORTED, ""),
+        Condition::new(FAILING, Truth::False, REPORTED, ""),
+    ];
+    let new = NodeStateStatus {
+        current_state: Some(report.state),
+        omitted: report.omitted,
+        last_successful_update_time: old.and_then(|old| old.last_successful_update_time),
+        host_network_manager_version: versions.network_manager.clone(),
+        handler_nmstate_version: versions.nmstate.clone(),
+        handler_network_manager_version: None,
+        conditions: dated(known, conditions, now),
+    };
+    let news = old != Some(&new);
+    news.then(|| NodeStateStatus { last_successful_update_time: Some(now), ..new })
+}

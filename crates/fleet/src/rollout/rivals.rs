@@ -1,0 +1,159 @@
+//! Other policies on the same node: those that contradict this one, and those that it builds on.
+
+use std::collections::BTreeMap;
+
+use linesman_api::condition::find;
+use linesman_api::conditions::enactment::{AVAILABLE, FAILING};
+use linesman_api::time::Time;
+use serde_json::Value;
+
+use super::content::Content;
+use super::facts::{EnactmentFacts, Index, NodeFacts, PolicyFacts, Situation};
+use super::overlay::state_for;
+use super::standing::Standing;
+use linesman_core::codes::CONTRADICTION;
+use linesman_core::compose::{in_order, makes_any, needs};
+use linesman_core::keep::refused;
+use linesman_core::policy::Policy;
+
+/// Why this policy may not go on a node, as far as others are concerned.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Meeting {
+    pub conflict: Option<String>,
+    /// Why no slot should be taken.
+    pub claim: Option<String>,
+    /// Why it may not begin yet, though it may take a slot.
+    pub release: Option<String>,
+}
+
+#[derive(Debug)]
+pub struct Rivals<'a> {
+    own: &'a PolicyFacts,
+    others: Vec<&'a PolicyFacts>,
+    index: &'a Index<'a>,
+    /// Nodes where the same policies stand alike, and no host is told apart, meet alike.
+    known: BTreeMap<Vec<(&'a str, Place)>, Meeting>,
+}
+
+/// How far another policy is on a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Waits,
+    Failed,
+    Claimed,
+    Released,
+    Holds,
+}
+
+impl<'a> Rivals<'a> {
+    pub fn of(situation: &'a Situation<'a>, index: &'a Index<'a>) -> Self {
+        let others = situation.others().filter(|other| !other.deleting).collect();
+        Self { own: situation.policy, others, index, known: BTreeMap::new() }
+    }
+
+    pub fn meet(&mut self, node: &NodeFacts, content: &Content) -> Meeting {
+        let here: Vec<&'a PolicyFacts> =
+            self.others.iter().copied().filter(|other| other.spec.selects(&node.labels)).collect();
+        if here.is_empty() || content.revert {
+            return Meeting::default();
+        }
+        let places: Vec<(&'a str, Place)> =
+            here.iter().map(|other| (other.name.as_str(), self.place(other, node))).collect();
+        let plain = content.state == self.own.spec.desired_state;
+        let alike = plain && here.iter().all(|other| other.spec.hosts.is_empty());
+        if let Some(known) = self.known.get(&places).filter(|_| alike) {
+            return known.clone();
+        }
+        let meeting = self.look(node, content, &here, &places);
+        if alike {
+            self.known.insert(places, meeting.clone());
+        }
+        meeting
+    }
+
+    /// Whether something that it builds on was first made on this node after it had failed there. Both times are told
+    /// by the same agent.
+    pub fn made_since(&self, node: &NodeFacts, content: &Content, failed: &EnactmentFacts) -> bool {
+        let failed = since(failed, FAILING);
+        let needed = needs(content.state.as_ref().unwrap_or(&Value::Null));
+        let makes = |other: &PolicyFacts| {
+            let state = state_for(&other.spec, node).ok().flatten().unwrap_or_default();
+            makes_any(&state, &needed) && self.place(other, node) == Place::Holds
+        };
+        let first = |enactment: &&EnactmentFacts| {
+            enactment.spec.as_ref().is_some_and(|spec| spec.previous.is_none())
+                && since(enactment, AVAILABLE) >= failed
+        };
+        let here = self.others.iter().filter(|other| other.spec.selects(&node.labels));
+        failed.is_some()
+            && here
+                .filter(|other| makes(other))
+                .any(|other| self.index.get(&other.name, &node.name).as_ref().is_some_and(first))
+    }
+
+    fn place(&self, other: &PolicyFacts, node: &NodeFacts) -> Place {
+        let Some(enactment) = self.index.get(&other.name, &node.name) else { return Place::Waits };
+        let told = state_for(&other.spec, node)
+            .is_ok_and(|state| Content::of_policy(other, state).is_told(other, enactment));
+        match Standing::of(enactment) {
+            _ if !told => Place::Waits,
+            Standing::Available => Place::Holds,
+            Standing::Claimed => Place::Claimed,
+            Standing::Failing | Standing::Expired { .. } => Place::Failed,
+            Standing::Bound => Place::Waits,
+            _ => Place::Released,
+        }
+    }
+
+    fn look(
+        &self,
+        node: &NodeFacts,
+        content: &Content,
+        here: &[&'a PolicyFacts],
+        places: &[(&'a str, Place)],
+    ) -> Meeting {
+        let own = policy(self.own, content.state.clone());
+        let theirs = here.iter().filter_map(|other| Some(policy(other, state_for(&other.spec, node).ok()?)));
+        let all: Vec<Policy> = theirs.chain([own.clone()]).collect();
+        let place = |name: &str| places.iter().find(|(known, _)| *known == name).map(|(_, place)| *place);
+        let conflict = contradiction(&own, &all, |name| place(name) == Some(Place::Holds));
+        let mut meeting = Meeting { conflict, ..Meeting::default() };
+        let needed = needs(&own.state);
+        let refs: Vec<&Policy> = all.iter().collect();
+        let earlier = in_order(&refs).into_iter().take_while(|p| p.name != own.name);
+        for below in earlier.filter(|p| makes_any(&p.state, &needed)) {
+            let reason =
+                |what: &str| Some(format!("builds on the policy {}, which {what} on this node", below.name));
+            match place(&below.name) {
+                Some(Place::Waits) | None => meeting.claim = reason("is not there yet"),
+                Some(Place::Failed) => meeting.claim = reason("failed"),
+                Some(Place::Claimed) => meeting.release = reason("goes first"),
+                Some(Place::Released | Place::Holds) => {}
+            }
+        }
+        meeting
+    }
+}
+
+fn since(enactment: &EnactmentFacts, kind: &str) -> Option<Time> {
+    find(&enactment.status.conditions, kind)?.last_transition_time
+}
+
+fn policy(facts: &PolicyFacts, state: Option<Value>) -> Policy {
+    let capture = (!facts.spec.capture.is_empty()).then(|| serde_json::json!(facts.spec.capture));
+    Policy {
+        name: facts.name.clone(),
+        state: state.unwrap_or_default(),
+        capture,
+        options: facts.spec.options(),
+    }
+}
+
+/// What captures find is only known on the node: its agent looks again.
+fn contradiction(own: &Policy, all: &[Policy], holds: impl Fn(&str) -> bool) -> Option<String> {
+    let plain: Vec<&Policy> = all.iter().filter(|policy| policy.capture.is_none()).collect();
+    let refused = refused(&plain, holds);
+    let conflict = refused.get(&own.name)?.first()?;
+    let rival = conflict.rival(&own.name);
+    Some(format!("[{CONTRADICTION}] contradicts the policy {rival}: desiredState.{conflict}"))
+}

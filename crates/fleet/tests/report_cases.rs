@@ -1,0 +1,142 @@
+//! Golden cases of what is told to a cluster: `cases/report`. `UPDATE_GOLDEN=1` writes what comes out; read it before it is committed.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use linesman_api::condition::Condition;
+use linesman_api::time::Time;
+use linesman_fleet::report::*;
+use serde_json::{Value, json};
+
+fn cases(kind: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/report").join(kind);
+    let mut folders: Vec<PathBuf> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    folders
+}
+
+fn read<T: serde::de::DeserializeOwned>(folder: &Path, file: &str) -> T {
+    let text = fs::read_to_string(folder.join(file)).unwrap();
+    serde_yaml::from_str(&text).unwrap_or_else(|e| panic!("{}/{file}: {e}", folder.display()))
+}
+
+fn run(kind: &str, golden: &str, produce: fn(&Path) -> String) {
+    let mut wrong = Vec::new();
+    for folder in cases(kind) {
+        let (file, now) = (folder.join(golden), produce(&folder));
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            fs::write(&file, &now).unwrap();
+        }
+        let then = fs::read_to_string(&file).unwrap_or_default();
+        if then != now {
+            wrong.push(format!("{}\n--- golden\n{then}--- now\n{now}", folder.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{} case(s) differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn line(condition: &Condition) -> String {
+    let Condition { kind, status, reason, message, .. } = condition;
+    let said = if message.is_empty() { String::new() } else { format!(": {message}") };
+    format!("{kind} {status:?} ({reason}){said}\n")
+}
+
+fn conditions(folder: &Path) -> String {
+    let ending: Ending = read(folder, "outcome.yaml");
+    let told = if ending.may_retry() { retrying(&ending, "worker-1", 2) } else { ended(&ending) };
+    told.iter().map(line).collect()
+}
+
+#[test]
+fn conditions_are_as_written() {
+    run("enactment", "conditions.txt", conditions);
+}
+
+fn node_state(folder: &Path) -> String {
+    let globs: Vec<String> =
+        if folder.join("filter.yaml").exists() { read(folder, "filter.yaml") } else { Vec::new() };
+    let filter: Vec<Glob> = globs.iter().map(|pattern| Glob::new(pattern)).collect();
+    let report = report(&read(folder, "state.yaml"), &filter, BUDGET);
+    let status = update(None, report, &Versions::default(), Time(1_784_541_600)).unwrap();
+    serde_yaml::to_string(&serde_json::to_value(status).unwrap()).unwrap()
+}
+
+#[test]
+fn states_of_nodes_are_as_written() {
+    run("node-state", "status.yaml", node_state);
+}
+
+/// As fat as NMState shows them.
+fn vlan(id: usize) -> Value {
+    json!({
+        "name": format!("bond0.{id}"), "type": "vlan", "state": "up", "mtu": 1500, "min-mtu": 0, "max-mtu": 65535,
+        "mac-address": "52:54:00:12:34:56", "accept-all-mac-addresses": false, "wait-ip": "any", "profile-name": format!("bond0.{id}"),
+        "ipv4": { "enabled": true, "dhcp": false, "address": [{ "ip": format!("10.{}.{}.1", id / 256, id % 256), "prefix-length": 24 }] },
+        "ipv6": { "enabled": true, "autoconf": false, "dhcp": false, "addr-gen-mode": "eui64",
+                  "address": [{ "ip": "fe80::5054:ff:fe12:3456", "prefix-length": 64 }] },
+        "lldp": { "enabled": false }, "mptcp": { "address-flags": [] },
+        "ethtool": { "feature": { "rx-checksum": true, "tx-checksum-ip-generic": true, "tx-generic-segmentation": true,
+                     "rx-gro": true, "tx-tcp-segmentation": true, "highdma": true, "rx-vlan-hw-parse": false } },
+        "vlan": { "base-iface": "bond0", "id": id, "protocol": "802.1q", "registration-protocol": "none",
+                  "reorder-headers": true, "loose-binding": false },
+    })
+}
+
+fn fat(vlans: usize) -> Value {
+    let interfaces: Vec<Value> = (1..=vlans).map(vlan).collect();
+    let routes: Vec<Value> = (1..=vlans)
+        .map(|id| json!({ "destination": format!("10.{}.{}.0/24", id / 256, id % 256), "table-id": 254,
+                          "next-hop-interface": format!("bond0.{id}"), "next-hop-address": "0.0.0.0", "metric": 400 }))
+        .collect();
+    json!({ "interfaces": interfaces, "routes": { "running": routes, "config": [] } })
+}
+
+#[test]
+fn fifteen_hundred_vlans_fit_and_what_is_missing_is_said() {
+    let seen = fat(1500);
+    assert!(serde_json::to_string(&seen).unwrap().len() > BUDGET, "the case is a case");
+    let Report { state, omitted } = report(&seen, &[], BUDGET);
+    assert!(serde_json::to_string(&state).unwrap().len() <= BUDGET);
+    assert_eq!(state["interfaces"].as_array().unwrap().len(), 1500, "no interface is lost: {omitted:?}");
+    assert_eq!(state["interfaces"][7]["vlan"]["id"], 8);
+    assert!(!omitted.is_empty());
+}
+
+#[test]
+fn whatever_is_seen_fits() {
+    for vlans in [4094, 8000] {
+        let Report { state, omitted } = report(&fat(vlans), &[], BUDGET);
+        assert!(serde_json::to_string(&state).unwrap().len() <= BUDGET, "{vlans}: {omitted:?}");
+    }
+}
+
+#[test]
+fn a_veth_is_not_shown_before_it_is_known_whose_it_is() {
+    let seen = |ipv4: Value| {
+        let veth = json!({ "name": "veth1", "type": "veth", "state": "up", "ipv4": ipv4 });
+        let shown = report(&json!({ "interfaces": [veth] }), &[], BUDGET).state;
+        shown["interfaces"].as_array().unwrap().len()
+    };
+    assert_eq!(seen(json!({ "address": [] })), 0, "the kernel alone");
+    assert_eq!(seen(json!({ "enabled": false })), 1);
+}
+
+#[test]
+fn nothing_is_written_when_nothing_changed() {
+    let seen = |lifetime: &str| {
+        json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up",
+        "ipv4": { "enabled": true, "address": [{ "ip": "10.0.0.1", "prefix-length": 24, "valid-life-time": lifetime }] } }] })
+    };
+    let told = |old: Option<&_>, lifetime: &str, now| {
+        update(old, report(&seen(lifetime), &[], BUDGET), &Versions::default(), Time(now))
+    };
+    let first = told(None, "90sec", 10).unwrap();
+    assert_eq!(first.last_successful_update_time, Some(Time(10)));
+    assert_eq!(told(Some(&first), "60sec", 20), None);
+    let newer = Versions { network_manager: Some("1.58".into()), nmstate: None };
+    let second = update(Some(&first), report(&seen("30sec"), &[], BUDGET), &newer, Time(30)).unwrap();
+    assert_eq!(second.last_successful_update_time, Some(Time(30)));
+    assert_eq!(second.conditions, first.conditions, "what did not change keeps its times");
+}

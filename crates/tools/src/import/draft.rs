@@ -1,0 +1,130 @@
+//! A state document that is being written.
+
+use std::collections::HashSet;
+use std::net::IpAddr;
+
+use serde_json::{Map, Value, json};
+
+pub(super) type Section = Map<String, Value>;
+
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub interfaces: Vec<Section>,
+    pub routes: Vec<Value>,
+    pub rules: Vec<Value>,
+    pub servers: Vec<String>,
+    pub search: Vec<String>,
+    pub options: Vec<String>,
+}
+
+impl Draft {
+    pub fn finish(self) -> Value {
+        let mut state = Section::new();
+        if !self.interfaces.is_empty() {
+            let interfaces = self.interfaces.into_iter().map(Value::Object).collect::<Vec<_>>();
+            state.insert("interfaces".into(), interfaces.into());
+        }
+        if !self.routes.is_empty() {
+            state.insert("routes".into(), json!({ "config": unique(self.routes) }));
+        }
+        if !self.rules.is_empty() {
+            state.insert("route-rules".into(), json!({ "config": unique(self.rules) }));
+        }
+        let mut dns = Section::new();
+        for (key, list) in [("server", self.servers), ("search", self.search), ("options", self.options)] {
+            if !list.is_empty() {
+                dns.insert(key.into(), unique(list.into_iter().map(Value::from).collect()).into());
+            }
+        }
+        if !dns.is_empty() {
+            state.insert("dns-resolver".into(), json!({ "config": dns }));
+        }
+        Value::Object(state)
+    }
+}
+
+fn unique(list: Vec<Value>) -> Vec<Value> {
+    let mut seen = HashSet::new();
+    list.into_iter().filter(|value| seen.insert(value.to_string())).collect()
+}
+
+/// The start of every interface.
+pub(super) fn interface(name: &str, kind: &str) -> Section {
+    let mut section = Section::new();
+    section.insert("name".into(), name.into());
+    section.insert("type".into(), kind.into());
+    section.insert("state".into(), "up".into());
+    section
+}
+
+/// Inserts what is there.
+pub(super) fn put(section: &mut Section, key: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        section.insert(key.to_owned(), value.into());
+    }
+}
+
+/// Inserts a subsection that says something.
+pub(super) fn put_section(section: &mut Section, key: &str, inner: Section) {
+    if !inner.is_empty() {
+        section.insert(key.to_owned(), Value::Object(inner));
+    }
+}
+
+/// `192.0.2.1/24`; without a prefix the address alone.
+pub(super) fn address(text: &str) -> Option<(IpAddr, u8)> {
+    let (ip, prefix) = match text.trim().split_once('/') {
+        Some((ip, prefix)) => (ip.parse::<IpAddr>().ok()?, Some(prefix.parse::<u8>().ok()?)),
+        None => (text.trim().parse().ok()?, None),
+    };
+    let widest = if ip.is_ipv4() { 32 } else { 128 };
+    let prefix = prefix.unwrap_or(widest);
+    (prefix <= widest).then_some((ip, prefix))
+}
+
+pub(super) fn address_entry((ip, prefix): (IpAddr, u8)) -> Value {
+    json!({ "ip": ip.to_string(), "prefix-length": prefix })
+}
+
+/// A destination without its host bits, as NMState wants it.
+pub(super) fn destination(text: &str) -> Option<(String, bool)> {
+    address(text)?;
+    let (ip, prefix) = linesman_core::state::network(text)?;
+    Some((format!("{ip}/{prefix}"), ip.is_ipv6()))
+}
+
+/// A number where it is one, else true or false, else text.
+pub(super) fn plain(text: &str) -> Value {
+    match text.trim() {
+        "true" => true.into(),
+        "false" => false.into(),
+        text => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
+    }
+}
+
+/// `AA:BB:…` for anything that is a MAC address.
+pub(super) fn mac(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.trim().split([':', '-']).collect();
+    let hex = |part: &&str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (parts.len() == 6 && parts.iter().all(hex)).then(|| parts.join(":").to_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn destinations_lose_their_host_bits() {
+        assert_eq!(destination("10.1.2.3/8"), Some(("10.0.0.0/8".into(), false)));
+        assert_eq!(destination("2001:db8::1"), Some(("2001:db8::1/128".into(), true)));
+        assert_eq!(destination("10.0.0.0/33"), None);
+        assert_eq!(destination("x"), None);
+    }
+
+    #[test]
+    fn mac_addresses_are_written_alike() {
+        assert_eq!(mac("02-00-00-ab-cd-ef"), Some("02:00:00:AB:CD:EF".into()));
+        assert_eq!(mac("02:00:00:ab:cd"), None);
+        assert_eq!(mac("permanent"), None);
+    }
+}
