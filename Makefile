@@ -5,11 +5,9 @@ help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## what the lab needs: Debian packages and the nodes' root file systems (cached)
-	@echo "building what sets the lab up (some minutes the first time) …"
 	@cargo xtask setup
 
 setup-cluster: ## the same and Kubernetes' control plane, built from source with Go (cached)
-	@echo "building what sets the lab up (some minutes the first time) …"
 	@cargo xtask setup --cluster
 
 build: ## the linesman binary (debug)
@@ -50,5 +48,5 @@ fmt: ## format the tree
 	cargo fmt --all
 
 docs: ## the reference pages that are generated from code
-	@cargo build --quiet -p linesman
-	@cargo xtask docs
+	cargo build -p linesman
+	cargo run -p xtask-docs

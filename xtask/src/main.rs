@@ -3,7 +3,6 @@
 mod corpus;
 mod demo;
 mod demo_fleet;
-mod docs;
 mod lab;
 mod setup;
 
@@ -26,8 +25,6 @@ enum Chore {
     Demo,
     /// Three nodes of a real cluster: a rollout, one that is stopped, and back (`make demo-fleet`)
     DemoFleet,
-    /// Write the reference pages from code (`make docs`)
-    Docs(docs::Arguments),
     /// Make the fuzzers' corpus from the golden cases
     Corpus,
     /// A lab by hand: real nodes that stay up until you end them
@@ -42,7 +39,6 @@ fn main() -> ExitCode {
         Chore::Setup(arguments) => setup::run(&arguments),
         Chore::Demo => demo::run().map(|()| ExitCode::SUCCESS),
         Chore::DemoFleet => demo_fleet::run().map(|()| ExitCode::SUCCESS),
-        Chore::Docs(arguments) => docs::run(&arguments),
         Chore::Corpus => corpus::run().map(|()| ExitCode::SUCCESS),
         Chore::Lab { verb } => lab::run(verb),
     };
