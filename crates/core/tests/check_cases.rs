@@ -1,12 +1,9 @@
-//! Golden cases: `cases/check/NAME/input.yaml` and what is said about it, `errors.txt`.
-//! `UPDATE_GOLDEN=1` writes what is said now. `cases/README.md` tells how to add one.
-
-use std::fs;
-use std::path::{Path, PathBuf};
+//! The golden cases of `cases/check`; `cases/README.md` says how to add one.
 
 use linesman_core::check::{check, without_cluster};
 use linesman_core::diagnostic::render;
 use linesman_core::document::Document;
+use linesman_golden::{Case, Tree};
 use nmstate::NetworkState;
 use serde_json::Value;
 
@@ -14,20 +11,16 @@ fn schema(state: &Value) -> Result<(), String> {
     serde_json::from_value::<NetworkState>(state.clone()).map(drop).map_err(|error| error.to_string())
 }
 
-fn cases() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/check");
-    let mut cases: Vec<PathBuf> = fs::read_dir(root)
-        .expect("the cases are there")
-        .map(|entry| entry.expect("a case can be read").path())
-        .collect();
-    cases.sort();
-    cases
-}
+const CHECK: Tree = Tree {
+    root: concat!(env!("CARGO_MANIFEST_DIR"), "/cases/check"),
+    outputs: &["errors.txt"],
+    at_least: 89,
+};
 
 /// The text of a case; the last line as often as the file `repeat` says.
-fn input(case: &Path) -> String {
-    let text = fs::read_to_string(case.join("input.yaml")).expect("a case has an input");
-    let Ok(times) = fs::read_to_string(case.join("repeat")) else { return text };
+fn input(case: &Case) -> String {
+    let text = case.text("input.yaml");
+    let Some(times) = case.input("repeat") else { return text };
     let last = text.lines().last().unwrap_or_default();
     format!("{text}{}", format!("{last}\n").repeat(times.trim().parse().expect("'repeat' holds a number")))
 }
@@ -48,35 +41,14 @@ fn said_about(text: &str, alone: bool) -> String {
 
 #[test]
 fn documents_are_told_what_is_wrong_with_them() {
-    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
-    let mut wrong = Vec::new();
-    for case in cases() {
-        let said = said_about(&input(&case), case.join("without-cluster").exists());
-        let golden = case.join("errors.txt");
-        if update {
-            fs::write(&golden, &said).unwrap();
-        }
-        let expected = fs::read_to_string(&golden).unwrap_or_default();
-        if said != expected {
-            wrong.push(format!("{}\n--- expected\n{expected}--- said\n{said}", case.display()));
-        }
-    }
-    assert!(wrong.is_empty(), "{} cases differ:\n{}", wrong.len(), wrong.join("\n"));
+    CHECK.compare(|case| [said_about(&input(case), case.input("without-cluster").is_some())]);
 }
 
 #[test]
 fn cases_without_errors_are_called_valid_and_others_not() {
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        return;
+    for case in CHECK.cases() {
+        let (name, is_valid) = (case.name(), case.output("errors.txt").is_empty());
+        let called_valid = name.rsplit('/').next().is_some_and(|name| name.starts_with("valid-"));
+        assert_eq!(called_valid, is_valid, "{name}");
     }
-    for case in cases() {
-        let name = case.file_name().unwrap().to_string_lossy().into_owned();
-        let is_empty = fs::read_to_string(case.join("errors.txt")).unwrap().is_empty();
-        assert_eq!(name.starts_with("valid-"), is_empty, "{name}");
-    }
-}
-
-#[test]
-fn there_are_enough_cases() {
-    assert!(cases().len() >= 40);
 }

@@ -1,60 +1,42 @@
-//! Golden cases: `cases/doctor/NAME/signs.yaml`, what was seen on a host, and `findings.txt`, what doctor says.
-//! `UPDATE_GOLDEN=1` writes what is said now.
+//! The golden cases of `cases/doctor`; `cases/README.md` says how to add one.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use linesman_core::doctor::{Level, Signs, examine};
+use linesman_core::document::tree;
+use linesman_golden::{Case, Tree};
 
-fn cases() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/doctor");
-    let mut cases: Vec<PathBuf> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
-    cases.sort();
-    cases
-}
+const DOCTOR: Tree = Tree {
+    root: concat!(env!("CARGO_MANIFEST_DIR"), "/cases/doctor"),
+    outputs: &["findings.txt"],
+    at_least: 21,
+};
 
-fn signs(case: &Path) -> Signs {
-    let text = fs::read_to_string(case.join("signs.yaml")).unwrap();
-    serde_yaml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", case.display()))
+fn signs(case: &Case) -> Signs {
+    let signs = tree(&case.text("signs.yaml")).unwrap().to_value();
+    serde_json::from_value(signs).unwrap_or_else(|error| panic!("{}: {error}", case.name()))
 }
 
 #[test]
 fn findings_are_as_written() {
-    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
-    let mut wrong = Vec::new();
-    for case in cases() {
-        let (golden, now) = (case.join("findings.txt"), examine(&signs(&case)).render(false));
-        if update {
-            fs::write(&golden, &now).unwrap();
-        }
-        let then = fs::read_to_string(&golden).unwrap_or_default();
-        if then != now {
-            wrong.push(format!("{}\n--- golden\n{then}--- now\n{now}", case.display()));
-        }
-    }
-    assert!(wrong.is_empty(), "{} case(s) differ:\n{}", wrong.len(), wrong.join("\n"));
+    DOCTOR.compare(|case| [examine(&signs(case)).render(false)]);
 }
 
 #[test]
 fn whatever_is_wrong_has_a_remedy() {
-    for case in cases() {
+    for case in DOCTOR.cases() {
         let report = examine(&signs(&case));
         for finding in report.findings.iter().filter(|finding| finding.level > Level::Ok) {
-            assert!(
-                finding.remedy.as_ref().is_some_and(|remedy| !remedy.is_empty()),
-                "{}: {finding:?}",
-                case.display()
-            );
+            let has_remedy = finding.remedy.as_ref().is_some_and(|remedy| !remedy.is_empty());
+            assert!(has_remedy, "{}: {finding:?}", case.name());
         }
     }
 }
 
 #[test]
 fn the_verdict_follows_the_name_of_the_case() {
-    for case in cases() {
-        let name = case.file_name().unwrap().to_string_lossy().into_owned();
+    for case in DOCTOR.cases() {
+        let name = case.name();
         let expected = match name.split('-').next().unwrap() {
             "ready" => Level::Ok,
             "warning" => Level::Warning,

@@ -12,7 +12,7 @@ use linesman_core::codes::{
     TOO_LARGE, endings,
 };
 use linesman_core::compose::compose;
-use linesman_core::document::{Document, MAX_BYTES};
+use linesman_core::document::{self, Document, MAX_BYTES};
 use linesman_core::facts::Facts;
 use linesman_core::plan::codes::{BASE_GOES, KERNEL_LACKS_TYPE, OVS_NOT_RUNNING};
 use linesman_core::plan::plan;
@@ -30,9 +30,8 @@ fn canonical(state: Value) -> Value {
 }
 
 fn host() -> Value {
-    let typed: NetworkState =
-        serde_yaml::from_str(include_str!("../cases/explain/host.yaml")).expect("the host is a state");
-    serde_json::to_value(typed).expect("was read")
+    let host = document::tree(include_str!("../cases/explain/host.yaml")).expect("the host is YAML");
+    canonical(host.to_value())
 }
 
 /// What the example host says of a document that the check has nothing against.
@@ -97,7 +96,7 @@ fn every_code_is_explained_with_an_example() {
 
 #[test]
 fn every_bad_ending_is_told_as_a_golden_case_has_it() {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/report/enactment");
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fleet/cases/report/enactment");
     let folders = fs::read_dir(cases).expect("there are cases").filter_map(|entry| Some(entry.ok()?.path()));
     let golden: String = folders.filter_map(|f| fs::read_to_string(f.join("conditions.txt")).ok()).collect();
     let golden = golden.replace("worker-1, try 2: ", "");

@@ -23,17 +23,11 @@ fn states() -> &'static [Value] {
         let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/plan");
         let of = |case: &str| {
             let text = fs::read_to_string(cases.join(case).join("observed.yaml")).unwrap();
-            let state: nmstate::NetworkState = serde_yaml::from_str(&text).unwrap();
+            let state = linesman_core::document::tree(&text).unwrap().to_value();
+            let state: nmstate::NetworkState = serde_json::from_value(state).unwrap();
             serde_json::to_value(state).unwrap()
         };
-        [
-            "nothing-to-do-node",
-            "nothing-to-do-bridge-routes-rules",
-            "nothing-to-do-br-ex",
-            "bond-removed-takes-its-vlan-along",
-        ]
-        .map(of)
-        .to_vec()
+        ["node", "bridges-and-routes", "br-ex", "bond-and-vlan"].map(of).to_vec()
     })
 }
 

@@ -1,40 +1,29 @@
-//! Golden cases of what is told to a cluster: `cases/report`. `UPDATE_GOLDEN=1` writes what comes out; read it before it is committed.
+//! What is reported to a cluster: the golden cases of `cases/report`, and sizes that no case could hold.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use linesman_api::condition::Condition;
 use linesman_api::time::Time;
+use linesman_core::document::tree;
 use linesman_fleet::report::*;
+use linesman_golden::{Case, Tree};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-fn cases(kind: &str) -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/report").join(kind);
-    let mut folders: Vec<PathBuf> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
-    folders.sort();
-    folders
-}
+const ENACTMENT: Tree = Tree {
+    root: concat!(env!("CARGO_MANIFEST_DIR"), "/cases/report/enactment"),
+    outputs: &["conditions.txt"],
+    at_least: 26,
+};
+const NODE_STATE: Tree = Tree {
+    root: concat!(env!("CARGO_MANIFEST_DIR"), "/cases/report/node-state"),
+    outputs: &["status.yaml"],
+    at_least: 4,
+};
 
-fn read<T: serde::de::DeserializeOwned>(folder: &Path, file: &str) -> T {
-    let text = fs::read_to_string(folder.join(file)).unwrap();
-    serde_yaml::from_str(&text).unwrap_or_else(|e| panic!("{}/{file}: {e}", folder.display()))
-}
-
-fn run(kind: &str, golden: &str, produce: fn(&Path) -> String) {
-    let mut wrong = Vec::new();
-    for folder in cases(kind) {
-        let (file, now) = (folder.join(golden), produce(&folder));
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            fs::write(&file, &now).unwrap();
-        }
-        let then = fs::read_to_string(&file).unwrap_or_default();
-        if then != now {
-            wrong.push(format!("{}\n--- golden\n{then}--- now\n{now}", folder.display()));
-        }
-    }
-    assert!(wrong.is_empty(), "{} case(s) differ:\n{}", wrong.len(), wrong.join("\n"));
+fn read<T: DeserializeOwned>(case: &Case, file: &str) -> Option<T> {
+    let value = tree(&case.input(file)?).unwrap().to_value();
+    Some(serde_json::from_value(value).unwrap_or_else(|e| panic!("{}/{file}: {e}", case.name())))
 }
 
 fn line(condition: &Condition) -> String {
@@ -43,29 +32,28 @@ fn line(condition: &Condition) -> String {
     format!("{kind} {status:?} ({reason}){said}\n")
 }
 
-fn conditions(folder: &Path) -> String {
-    let ending: Ending = read(folder, "outcome.yaml");
+fn conditions(case: &Case) -> String {
+    let ending: Ending = read(case, "outcome.yaml").unwrap();
     let told = if ending.may_retry() { retrying(&ending, "worker-1", 2) } else { ended(&ending) };
     told.iter().map(line).collect()
 }
 
 #[test]
 fn conditions_are_as_written() {
-    run("enactment", "conditions.txt", conditions);
+    ENACTMENT.compare(|case| [conditions(case)]);
 }
 
-fn node_state(folder: &Path) -> String {
-    let globs: Vec<String> =
-        if folder.join("filter.yaml").exists() { read(folder, "filter.yaml") } else { Vec::new() };
+fn node_state(case: &Case) -> String {
+    let globs: Vec<String> = read(case, "filter.yaml").unwrap_or_default();
     let filter: Vec<Glob> = globs.iter().map(|pattern| Glob::new(pattern)).collect();
-    let report = report(&read(folder, "state.yaml"), &filter, BUDGET);
+    let report = report(&read(case, "state.yaml").unwrap(), &filter, BUDGET);
     let status = update(None, report, &Versions::default(), Time(1_784_541_600)).unwrap();
     serde_yaml::to_string(&serde_json::to_value(status).unwrap()).unwrap()
 }
 
 #[test]
 fn states_of_nodes_are_as_written() {
-    run("node-state", "status.yaml", node_state);
+    NODE_STATE.compare(|case| [node_state(case)]);
 }
 
 /// As fat as NMState shows them.

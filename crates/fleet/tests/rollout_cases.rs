@@ -1,21 +1,24 @@
-//! Golden cases of rollouts: every folder under `cases/rollout` is one. `UPDATE_GOLDEN=1` writes what comes out; read it before it
-//! is committed.
+//! The golden cases of `cases/rollout`; `cases/README.md` says how to add one.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
-
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use linesman_api::condition::{Condition, Truth};
 use linesman_api::enactment::{EnactmentSpec, EnactmentStatus, PolicyRef, Previous, Stage};
 use linesman_api::policy::PolicySpec;
 use linesman_api::selector::Labels;
 use linesman_api::time::Time;
+use linesman_core::document::tree;
 use linesman_fleet::rollout::*;
+use linesman_golden::{Case, Tree};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+const ROLLOUT: Tree = Tree {
+    root: concat!(env!("CARGO_MANIFEST_DIR"), "/cases/rollout"),
+    outputs: &["decision.txt"],
+    at_least: 62,
+};
 const NOW: Time = Time(1_784_541_600);
 
 #[derive(Deserialize)]
@@ -78,13 +81,14 @@ struct Enactment {
     since: Option<Time>,
 }
 
-fn read<T: DeserializeOwned>(folder: &Path, file: &str) -> Vec<T> {
-    let text = fs::read_to_string(folder.join(file)).unwrap_or_default();
-    let documents = serde_yaml::Deserializer::from_str(&text);
-    let each = documents.map(|document| serde_yaml::Value::deserialize(document).unwrap());
-    each.filter(|value| !value.is_null())
-        .map(|value| {
-            serde_yaml::from_value(value).unwrap_or_else(|e| panic!("{}/{file}: {e}", folder.display()))
+/// All documents of a file; none without it.
+fn read<T: DeserializeOwned>(case: &Case, file: &str) -> Vec<T> {
+    let text = case.input(file).unwrap_or_default();
+    let documents = text.split("---\n").filter(|document| !document.trim().is_empty());
+    documents
+        .map(|document| {
+            let value = tree(document).unwrap_or_else(|e| panic!("{}/{file}: {e:?}", case.name())).to_value();
+            serde_json::from_value(value).unwrap_or_else(|e| panic!("{}/{file}: {e}", case.name()))
         })
         .collect()
 }
@@ -156,11 +160,11 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
     EnactmentFacts { policy: name, node: written.node, version: "1".into(), spec: Some(spec), status }
 }
 
-fn decided(folder: &Path) -> String {
-    let policies: Vec<PolicyFacts> = read(folder, "policy.yaml").into_iter().map(policy).collect();
-    let nodes: Vec<Vec<Node>> = read(folder, "nodes.yaml");
+fn decided(case: &Case) -> String {
+    let policies: Vec<PolicyFacts> = read(case, "policy.yaml").into_iter().map(policy).collect();
+    let nodes: Vec<Vec<Node>> = read(case, "nodes.yaml");
     let nodes: Vec<NodeFacts> = nodes.into_iter().flatten().map(node).collect();
-    let enactments: Vec<Vec<Enactment>> = read(folder, "enactments.yaml");
+    let enactments: Vec<Vec<Enactment>> = read(case, "enactments.yaml");
     let enactments: Vec<EnactmentFacts> =
         enactments.into_iter().flatten().map(|e| enactment(e, &policies, &nodes)).collect();
     let decision = decide(&Situation {
@@ -172,7 +176,7 @@ fn decided(folder: &Path) -> String {
         now: NOW,
     });
     let mut text = decision.render();
-    if folder.join("show-documents").exists() {
+    if case.input("show-documents").is_some() {
         for action in &decision.actions {
             let Action::Enactment { node, step, .. } = action else { continue };
             let state = step.spec().and_then(|spec| spec.desired_state.as_ref());
@@ -188,20 +192,5 @@ fn decided(folder: &Path) -> String {
 
 #[test]
 fn decisions_are_as_written() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/rollout");
-    let mut folders: Vec<PathBuf> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
-    folders.sort();
-    assert!(folders.len() >= 30);
-    let mut wrong = Vec::new();
-    for folder in folders {
-        let (file, now) = (folder.join("decision.txt"), decided(&folder));
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
-            fs::write(&file, &now).unwrap();
-        }
-        let then = fs::read_to_string(&file).unwrap_or_default();
-        if then != now {
-            wrong.push(format!("{}\n--- golden\n{then}--- now\n{now}", folder.display()));
-        }
-    }
-    assert!(wrong.is_empty(), "{} case(s) differ:\n{}", wrong.len(), wrong.join("\n"));
+    ROLLOUT.compare(|case| [decided(case)]);
 }

@@ -1,6 +1,6 @@
 //! Foreign text never brings linesman down: no panic, no hang, no memory without end.
 //!
-//! The entry points are those of `fuzz/`; mutations of its corpus run here on a stable compiler. `LINESMAN_SOAK=1`
+//! The entry points are those of `fuzz/`; mutations of its seeds run here on a stable compiler. `LINESMAN_SOAK=1`
 //! runs for minutes, `LINESMAN_SEED` repeats a run.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -11,7 +11,6 @@ mod mutation;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mutation::Mutator;
@@ -28,10 +27,7 @@ const TARGETS: [(&str, Entry); 4] = [
 const LIMIT: Duration = Duration::from_secs(10);
 
 fn corpus(target: &str) -> Vec<Vec<u8>> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let mut paths: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths.iter().map(|path| fs::read(path).unwrap()).collect()
+    linesman_golden::seeds(target).into_iter().map(|(_, seed)| seed).collect()
 }
 
 fn survives(target: &str, entry: Entry, input: &[u8], what: &str) {
@@ -55,11 +51,7 @@ fn run(target: &str, entry: Entry) {
     let (rounds, time) =
         if soak { (10_000_000, Duration::from_secs(300)) } else { (4_000, Duration::from_secs(15)) };
     let corpus = corpus(target);
-    assert!(
-        corpus.len() >= 10,
-        "{target}: the corpus has {} entries; `cargo xtask corpus` makes it",
-        corpus.len()
-    );
+    assert!(corpus.len() >= 10, "{target}: there are only {} seeds", corpus.len());
     let mut mutator = Mutator::new(seed);
     let started = Instant::now();
     for round in 0..rounds {

@@ -1,63 +1,40 @@
-//! Golden cases: `cases/topology/NAME/state.yaml`, and its two pictures. `UPDATE_GOLDEN=1` draws them anew; look at
-//! them before they are committed.
+//! The golden cases of `cases/topology`; `cases/README.md` says how to add one.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
+use linesman_core::document::tree;
+use linesman_golden::{Case, Tree};
 use linesman_tools::topology::Topology;
-use serde_json::Value;
 
-fn cases() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/topology");
-    let mut cases: Vec<PathBuf> = fs::read_dir(root)
-        .expect("the cases are there")
-        .map(|entry| entry.expect("a case can be read").path())
-        .collect();
-    cases.sort();
-    cases
-}
+const TOPOLOGY: Tree = Tree {
+    root: concat!(env!("CARGO_MANIFEST_DIR"), "/cases/topology"),
+    outputs: &["topology.txt", "topology.svg"],
+    at_least: 7,
+};
 
-fn topology(case: &Path) -> Topology {
-    let text = fs::read_to_string(case.join("state.yaml")).expect("a case has a state");
-    let state: Value = serde_yaml::from_str(&text).expect("a state is YAML");
-    Topology::of(&state)
-}
-
-fn compare(case: &Path, golden: &str, now: &str, wrong: &mut Vec<String>) {
-    let file = case.join(golden);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        fs::write(&file, now).expect("a golden file can be written");
-    }
-    let then = fs::read_to_string(&file).unwrap_or_default();
-    if then != now {
-        wrong.push(format!("{}\n--- golden\n{then}--- now\n{now}", file.display()));
-    }
+fn topology(case: &Case) -> Topology {
+    Topology::of(&tree(&case.text("state.yaml")).expect("a state is YAML").to_value())
 }
 
 #[test]
 fn pictures_are_as_drawn() {
-    let mut wrong = Vec::new();
-    for case in cases() {
-        let topology = topology(&case);
-        compare(&case, "topology.txt", &topology.text(false), &mut wrong);
-        compare(&case, "topology.svg", &topology.svg(), &mut wrong);
-    }
-    assert!(wrong.is_empty(), "{} pictures differ:\n{}", wrong.len(), wrong.join("\n"));
+    TOPOLOGY.compare(|case| {
+        let topology = topology(case);
+        [topology.text(false), topology.svg()]
+    });
 }
 
 #[test]
 fn text_fits_a_terminal() {
-    for case in cases() {
+    for case in TOPOLOGY.cases() {
         let text = topology(&case).text(false);
         let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
-        assert!(wide.is_empty(), "{}: wider than 80 columns: {wide:#?}", case.display());
+        assert!(wide.is_empty(), "{}: wider than 80 columns: {wide:#?}", case.name());
     }
 }
 
 /// Every interface is drawn, with every address that is not of the link alone.
 #[test]
 fn nothing_is_left_out() {
-    for case in cases() {
+    for case in TOPOLOGY.cases() {
         let topology = topology(&case);
         let (text, svg) = (topology.text(false), topology.svg());
         let drawn = topology.interfaces.iter().filter(|interface| interface.kind != "loopback");
