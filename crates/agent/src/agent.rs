@@ -11,7 +11,7 @@ use linesman_core::secrets::Secrets;
 use linesman_engine::journal::Journal;
 use linesman_engine::lock::HostLock;
 use linesman_engine::observe::live::Depth;
-use linesman_engine::probe::ClusterSight;
+use linesman_engine::probe::ClusterProbe;
 use linesman_engine::recover;
 use linesman_engine::transaction::{Session, Settings, Step};
 use tokio::signal::unix::{SignalKind, signal};
@@ -85,7 +85,7 @@ pub async fn run(config: Config) -> Result<()> {
     let book = Book::new(&config.settings.state_dir);
     let ledger = book.read();
     let host = Host::default();
-    let sight = cluster.as_ref().map(|cluster| cluster.eyes.clone() as Arc<dyn ClusterSight>);
+    let sight = cluster.as_ref().map(|cluster| cluster.eyes.clone() as Arc<dyn ClusterProbe>);
     let config = Config { settings: Settings { cluster: sight, ..config.settings.clone() }, ..config };
     let mut agent = Agent { config, book, ledger, sources, host, cluster, metrics, status, started };
     agent.finish_earlier().await;

@@ -36,7 +36,7 @@ pub async fn adopt(nm: &Nm, watch: &Watch, interfaces: &BTreeSet<String>) -> Res
             }
             for uuid in orphans {
                 if let Err(e) = nm.activate(&uuid, None).await {
-                    log::warn!("{e}");
+                    tracing::warn!(profile = uuid, error = %e, "cannot activate the profile");
                 }
                 *attempts.entry(uuid).or_default() += 1;
             }

@@ -1,4 +1,4 @@
-//! The journal: what was intended, how to get back, how it ended. Outlives a power cut.
+//! The journal: what was intended, how to roll it back, how it ended. Outlives a power cut.
 //!
 //! One small record per change, rewritten as the change goes on, and its snapshot beside it, written
 //! once. Both are fsynced and renamed into place, so that a reader sees a whole one or none.
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use linesman_core::plan::Plan;
-pub use phase::{Phase, WAYS, Way};
+pub use phase::{Phase, TRANSITIONS, Transition};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -61,9 +61,9 @@ impl Record {
         }
     }
 
-    /// Only along the ways that are drawn.
+    /// Only along TRANSITIONS.
     pub fn turn(&mut self, next: Phase) {
-        debug_assert!(self.phase.leads_to(&next), "{} -> {}", self.phase.word(), next.word());
+        debug_assert!(self.phase.leads_to(&next), "{} -> {}", self.phase.as_str(), next.as_str());
         self.phase = next;
     }
 
@@ -87,7 +87,7 @@ impl Journal {
         Self { dir: state_dir.join("journal") }
     }
 
-    /// Writes the way back down first, then the record that points to it.
+    /// Writes the snapshot first, then the record that points to it.
     pub fn begin(&self, record: &Record, snapshot: &Snapshot) -> Result<()> {
         fs::create_dir_all(&self.dir).map_err(|e| self.failed(e))?;
         self.prune();
@@ -140,7 +140,15 @@ impl Journal {
             .filter(|p| p.to_str().is_some_and(|p| p.ends_with(".record.json")))
             .collect();
         paths.sort();
-        paths.iter().filter_map(|p| self.load(p).ok()).collect()
+        paths.iter().filter_map(|path| self.read(path)).collect()
+    }
+
+    fn read(&self, path: &Path) -> Option<Record> {
+        self.load(path)
+            .inspect_err(
+                |e| tracing::warn!(file = %path.display(), error = %e, "cannot read a record of the journal"),
+            )
+            .ok()
     }
 
     /// Changes that were begun and never ended.

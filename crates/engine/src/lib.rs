@@ -1,6 +1,7 @@
 //! The transaction on one host: NetworkManager, nmstate, Open vSwitch, journal, probes.
 
 mod adopt;
+mod dead_man_switch;
 pub mod desired;
 pub mod doctor;
 mod error;
@@ -18,7 +19,6 @@ pub mod probe;
 pub mod recover;
 mod restore;
 pub mod snapshot;
-mod switch;
 pub mod transaction;
 mod verify;
 mod watch;

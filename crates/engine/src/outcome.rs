@@ -1,11 +1,11 @@
-//! How a change ended. The only source of what a user, a script or a cluster is told.
+//! How a change ended. The only source of what a user, a script or a cluster reads.
 
 use linesman_core::compare::Difference;
 pub use linesman_core::ending::Verdict;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Category;
-use crate::probe::Report;
+use crate::probe::ProbeResult;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -24,13 +24,13 @@ pub struct Outcome {
     /// What did not hold after the change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
-    /// What is not as before after going back.
+    /// What is not as before after the rollback.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remaining: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     #[serde(default)]
-    pub probes: ProbeReports,
+    pub probes: ProbeResults,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<String>,
     #[serde(default)]
@@ -43,13 +43,13 @@ pub struct Outcome {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ProbeReports {
+pub struct ProbeResults {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub before: Vec<Report>,
+    pub before: Vec<ProbeResult>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub after: Vec<Report>,
+    pub after: Vec<ProbeResult>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub after_rollback: Vec<Report>,
+    pub after_rollback: Vec<ProbeResult>,
 }
 
 fn is_zero(n: &u64) -> bool {
@@ -67,7 +67,7 @@ impl Outcome {
             differences: Vec::new(),
             remaining: Vec::new(),
             notes: Vec::new(),
-            probes: ProbeReports::default(),
+            probes: ProbeResults::default(),
             checkpoint: None,
             ended: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
             milliseconds: 0,

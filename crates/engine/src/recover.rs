@@ -9,7 +9,7 @@ use crate::journal::{Journal, Phase, Record, boot_id};
 use crate::nm::Nm;
 use crate::outcome::{Outcome, Verdict};
 use crate::transaction::{Decision, carry};
-use crate::verify::{self, Look};
+use crate::verify::{self, Scope};
 use crate::watch::Watch;
 use crate::{Error, Result, adopt, failpoint, restore};
 
@@ -19,7 +19,7 @@ const SETTLE: Duration = Duration::from_secs(12);
 /// What is wanted of an unfinished change. Pure.
 #[derive(Debug, PartialEq, Eq)]
 enum Want {
-    /// Nothing was touched: just say so.
+    /// Nothing was changed: only record that.
     Abandon,
     /// The new state, if it is there; else the old one.
     NewIfHolds,
@@ -62,11 +62,15 @@ pub async fn finish_earlier(journal: &Journal) -> Result<()> {
     Ok(())
 }
 
-/// A change that still waits for Open vSwitch ends here: to go back to its beginning after the next one
+/// A change that still waits for Open vSwitch ends here: to roll it back after the next one
 /// was made would undo that, too. Without NetworkManager there is no next one.
 async fn close(journal: &Journal, id: &str, outcome: Outcome) -> Result<()> {
     if outcome.verdict == Verdict::Incomplete {
-        log::warn!("earlier change {id}: {}", outcome.remaining.join("; "));
+        tracing::warn!(
+            change = id,
+            remaining = outcome.remaining.join("; "),
+            "an earlier change was not rolled back completely"
+        );
     }
     if let Some(mut open) = journal.unfinished().into_iter().find(|r| r.id == id) {
         Nm::connect().await?;
@@ -96,30 +100,30 @@ pub async fn finish(journal: &Journal, mut record: Record) -> Result<Option<Outc
             journal.finish(&mut record, outcome.clone())?;
             Ok(Some(outcome))
         }
-        Want::NewIfHolds => forward(journal, record).await.map(Some),
-        Want::Old { reason } => back(journal, record, reason).await.map(Some),
+        Want::NewIfHolds => commit_if_it_holds(journal, record).await.map(Some),
+        Want::Old { reason } => roll_back(journal, record, reason).await.map(Some),
     }
 }
 
 /// A pending change whose owner is gone.
 pub(crate) async fn finish_pending(journal: &Journal, record: Record, decision: Decision) -> Result<Outcome> {
     match decision {
-        Decision::Commit => forward(journal, record).await,
-        Decision::Rollback => back(journal, record, "rolled back as asked".to_string()).await,
+        Decision::Commit => commit_if_it_holds(journal, record).await,
+        Decision::Rollback => roll_back(journal, record, "rolled back as asked".to_string()).await,
     }
 }
 
-async fn forward(journal: &Journal, mut record: Record) -> Result<Outcome> {
+async fn commit_if_it_holds(journal: &Journal, mut record: Record) -> Result<Outcome> {
     let snapshot = journal.snapshot(&record.id)?;
     let nm = Nm::connect().await?;
     let watch = Watch::start(Some(&nm)).await;
-    let judge =
+    let differences =
         |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
     started(&nm, &watch).await;
     adopt::adopt(&nm, &watch, &record.plan.touched).await?;
-    let verdict = verify::settle(&nm, &watch, SETTLE, Look::Whole, judge).await;
-    if !matches!(verdict, verify::Verdict::Holds) {
-        return back(journal, record, "interrupted while it was committed".to_string()).await;
+    let verification = verify::settle(&nm, &watch, SETTLE, Scope::Whole, differences).await;
+    if !matches!(verification, verify::Verification::Holds) {
+        return roll_back(journal, record, "interrupted while it was committed".to_string()).await;
     }
     let open = nm.checkpoints().await?;
     if let Some(checkpoint) = record.checkpoint.as_ref().filter(|c| open.contains(c)) {
@@ -141,7 +145,7 @@ async fn started(nm: &Nm, watch: &Watch) {
     }
 }
 
-async fn back(journal: &Journal, mut record: Record, reason: String) -> Result<Outcome> {
+async fn roll_back(journal: &Journal, mut record: Record, reason: String) -> Result<Outcome> {
     let snapshot = journal.snapshot(&record.id)?;
     record.turn(Phase::RollingBack { reason: reason.clone() });
     journal.update(&record).ok();

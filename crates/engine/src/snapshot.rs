@@ -1,4 +1,4 @@
-//! The way back, as it is written down before anything is touched.
+//! What a rollback restores from, written to disk before anything is changed.
 //!
 //! NetworkManager's checkpoint is quicker, but it dies with NetworkManager, and it never covers the
 //! hostname, keys in OVSDB, and addresses that somebody else added.
@@ -42,7 +42,7 @@ pub struct Hostname {
     pub fixed: Option<String>,
 }
 
-/// Reads everything that a way back needs. `state`, `view` and `profiles` were read for the plan already.
+/// Reads everything that a rollback needs. `state`, `view` and `profiles` were read for the plan already.
 pub async fn take(
     nm: &Nm,
     view: &NmView,

@@ -1,4 +1,4 @@
-//! Verification: our own comparison, looked at again on every event, until it holds or time is up.
+//! Verification: our own comparison, repeated on every event until it holds or time is up.
 
 use std::time::{Duration, Instant};
 
@@ -9,53 +9,53 @@ use crate::nm::Nm;
 use crate::observe;
 use crate::watch::Watch;
 
-/// How a look at the host went.
+/// Whether the host is in the wanted state.
 #[derive(Debug)]
-pub enum Verdict {
+pub enum Verification {
     Holds,
     Differs(Vec<Difference>),
-    /// The host could not be looked at.
-    Blind(String),
+    /// The host could not be observed.
+    Unobservable(String),
 }
 
-/// Where to look.
+/// How much of the host is observed.
 #[derive(Clone, Copy, Debug)]
-pub enum Look<'a> {
-    /// At everything.
+pub enum Scope<'a> {
+    /// Everything.
     Whole,
-    /// Quickly, at what this state declares, where that can be seen quickly.
+    /// Only what this state declares, where that can be observed quickly.
     Declared(&'a Value),
 }
 
-/// Looks until `judge` finds nothing wrong, or `deadline` is over; the last look, at everything, counts.
+/// Observes until `differences` finds none, or `deadline` is over; the last observation, of everything, counts.
 pub async fn settle(
     nm: &Nm,
     watch: &Watch,
     deadline: Duration,
-    look: Look<'_>,
-    judge: impl Fn(&Value) -> Vec<Difference>,
-) -> Verdict {
+    scope: Scope<'_>,
+    differences: impl Fn(&Value) -> Vec<Difference>,
+) -> Verification {
     let mut patience = Patience::new(Instant::now(), deadline);
     loop {
         let last = Instant::now() >= patience.end;
-        let state = match look {
-            Look::Declared(state) if !last && observe::quick::suffices(state) => {
+        let state = match scope {
+            Scope::Declared(state) if !last && observe::quick::suffices(state) => {
                 observe::quick::retrieve(nm, state).await
             }
             _ => observe::retrieve(nm).await,
         };
-        let verdict = match state {
-            Err(e) => Verdict::Blind(e.to_string()),
-            Ok(state) => match judge(&state) {
-                none if none.is_empty() => return Verdict::Holds,
+        let verification = match state {
+            Err(e) => Verification::Unobservable(e.to_string()),
+            Ok(state) => match differences(&state) {
+                none if none.is_empty() => return Verification::Holds,
                 some => {
                     patience.seen(Instant::now(), some.len());
-                    Verdict::Differs(some)
+                    Verification::Differs(some)
                 }
             },
         };
         if last {
-            return verdict;
+            return verification;
         }
         let left = patience.end.saturating_duration_since(Instant::now());
         tokio::time::timeout(left, watch.next()).await.ok();

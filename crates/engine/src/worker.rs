@@ -18,9 +18,9 @@ use crate::{Error, Result, failpoint};
 pub const VERB: &str = "apply-worker";
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Order {
+struct WorkerRequest {
     desired: Value,
-    /// Until NetworkManager goes back by itself; the parent keeps winding it.
+    /// Until NetworkManager rolls back by itself; the parent keeps winding it.
     dead_man: u32,
     override_interface: bool,
     memory_only: bool,
@@ -30,7 +30,7 @@ struct Order {
 /// How nmstate's part of the change ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Report {
+pub struct WorkerReply {
     pub error: Option<String>,
     /// The document itself was refused, before a checkpoint was made.
     pub refused: bool,
@@ -38,7 +38,7 @@ pub struct Report {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Manner {
+pub struct ApplyOptions {
     pub override_interface: bool,
     pub memory_only: bool,
 }
@@ -48,13 +48,13 @@ pub struct Manner {
 pub struct Worker(Child);
 
 impl Worker {
-    pub async fn start(desired: &Value, dead_man: Duration, manner: Manner) -> Result<Self> {
+    pub async fn start(desired: &Value, dead_man: Duration, options: ApplyOptions) -> Result<Self> {
         let failed = |e: &dyn std::fmt::Display| Error::call("starting the worker", e);
-        let order = Order {
+        let request = WorkerRequest {
             desired: desired.clone(),
             dead_man: u32::try_from(dead_man.as_secs()).unwrap_or(u32::MAX),
-            override_interface: manner.override_interface,
-            memory_only: manner.memory_only,
+            override_interface: options.override_interface,
+            memory_only: options.memory_only,
             parent: std::process::id(),
         };
         // /proc/self/exe, not the path: an upgrade may have replaced the file under us.
@@ -68,22 +68,22 @@ impl Worker {
             .spawn()
             .map_err(|e| failed(&e))?;
         let mut stdin = child.stdin.take().ok_or_else(|| failed(&"no standard input"))?;
-        let order = serde_json::to_vec(&order).map_err(|e| failed(&e))?;
-        stdin.write_all(&order).await.map_err(|e| failed(&e))?;
+        let request = serde_json::to_vec(&request).map_err(|e| failed(&e))?;
+        stdin.write_all(&request).await.map_err(|e| failed(&e))?;
         drop(stdin);
         Ok(Self(child))
     }
 
-    /// Waits for its report. Safe to abandon and call again.
-    pub async fn report(&mut self) -> Report {
+    /// Waits for its reply. Safe to abandon and call again.
+    pub async fn reply(&mut self) -> WorkerReply {
         let mut text = Vec::new();
         if let Some(stdout) = self.0.stdout.as_mut() {
             stdout.read_to_end(&mut text).await.ok();
         }
         let status = self.0.wait().await;
-        serde_json::from_slice(&text).unwrap_or_else(|_| Report {
+        serde_json::from_slice(&text).unwrap_or_else(|_| WorkerReply {
             error: Some(format!(
-                "the worker died without a word ({})",
+                "the worker process ended without a reply ({})",
                 status.map_or_else(|e| e.to_string(), |s| s.to_string())
             )),
             refused: false,
@@ -103,17 +103,17 @@ pub async fn main() -> std::process::ExitCode {
     if tokio::io::stdin().read_to_end(&mut text).await.is_err() {
         return std::process::ExitCode::FAILURE;
     }
-    let Ok(order) = serde_json::from_slice::<Order>(&text) else {
+    let Ok(request) = serde_json::from_slice::<WorkerRequest>(&text) else {
         eprintln!("linesman: {VERB} is spoken between linesman's own processes only");
         return std::process::ExitCode::FAILURE;
     };
-    if !die_with(order.parent) {
+    if !die_with(request.parent) {
         return std::process::ExitCode::FAILURE;
     }
     failpoint::reach("worker-started").await;
-    let report = work(order).await;
+    let reply = work(request).await;
     failpoint::reach("worker-done").await;
-    println!("{}", serde_json::to_string(&report).unwrap_or_default());
+    println!("{}", serde_json::to_string(&reply).unwrap_or_default());
     std::process::ExitCode::SUCCESS
 }
 
@@ -125,17 +125,17 @@ fn die_with(parent: u32) -> bool {
         && u32::try_from(nix::unistd::getppid().as_raw()).is_ok_and(|p| p == parent)
 }
 
-async fn work(order: Order) -> Report {
+async fn work(request: WorkerRequest) -> WorkerReply {
     let apply = move || -> Result<(), (String, bool)> {
         let mut state: NetworkState =
-            serde_json::from_value(order.desired).map_err(|e| (e.to_string(), true))?;
+            serde_json::from_value(request.desired).map_err(|e| (e.to_string(), true))?;
         // nmstate's verification sleeps, and it winds the timer against us: ours replaces it.
         state
             .set_verify_change(false)
             .set_commit(false)
-            .set_timeout(order.dead_man)
-            .set_override_iface(order.override_interface)
-            .set_memory_only(order.memory_only);
+            .set_timeout(request.dead_man)
+            .set_override_iface(request.override_interface)
+            .set_memory_only(request.memory_only);
         state.apply().map_err(|e| (e.msg().to_string(), refused(e.kind())))
     };
     let result = tokio::task::spawn_blocking(apply).await.unwrap_or_else(|e| Err((e.to_string(), false)));
@@ -143,7 +143,7 @@ async fn work(order: Order) -> Report {
         Ok(()) => (None, false),
         Err((message, refused)) => (Some(message), refused),
     };
-    Report { error, refused, peak_kib: peak_kib() }
+    WorkerReply { error, refused, peak_kib: peak_kib() }
 }
 
 fn refused(kind: ErrorKind) -> bool {

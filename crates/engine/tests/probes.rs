@@ -9,7 +9,7 @@ use std::time::Duration;
 use hickory_proto::op::ResponseCode;
 use linesman_engine::{
     netlink::LinkEvents,
-    probe::{Outcome, Probe, Report, judge, run_once, wait_until_pass},
+    probe::{Probe, ProbeResult, ProbeStatus, assess, run_once, wait_until_pass},
 };
 use netns::{
     Peer, ip, privately, replace_file,
@@ -29,15 +29,15 @@ fn probes(texts: &[&str]) -> Vec<Probe> {
 
 /// Tries one probe and says how it went, without how long it took.
 async fn tried(text: &str) -> String {
-    let reports = run_once(&probes(&[text]), &None).await;
-    assert_eq!(reports.len(), 1);
-    in_words(&reports[0])
+    let results = run_once(&probes(&[text]), &None).await;
+    assert_eq!(results.len(), 1);
+    in_words(&results[0])
 }
 
-fn in_words(report: &Report) -> String {
-    match &report.outcome {
-        Outcome::Passed { note: None, .. } => "passed".to_owned(),
-        Outcome::Passed { note: Some(note), .. } => format!("passed: {note}"),
+fn in_words(result: &ProbeResult) -> String {
+    match &result.status {
+        ProbeStatus::Passed { note: None, .. } => "passed".to_owned(),
+        ProbeStatus::Passed { note: Some(note), .. } => format!("passed: {note}"),
         other => other.to_string(),
     }
 }
@@ -266,9 +266,9 @@ fn waiting_ends_at_once_when_all_pass() {
     privately("waiting_ends_at_once_when_all_pass", async || {
         let _peer = Peer::with_ipv4();
         ip("route add default via 10.1.0.2");
-        let reports =
+        let results =
             wait_until_pass(&probes(&["gateway:v4", "ping:10.1.0.2"]), &[], &None, FOR_EVER, never).await;
-        assert!(reports.iter().all(|report| report.outcome.passed()), "{reports:?}");
+        assert!(results.iter().all(|result| result.status.passed()), "{results:?}");
     });
 }
 
@@ -284,7 +284,7 @@ fn a_probe_that_failed_before_costs_no_patience() {
         assert_eq!(words[0], "passed");
         assert_eq!(words[1], "not applicable: there is no IPv6 default route");
         assert!(words[2].starts_with("failed"), "{}", words[2]);
-        assert!(judge(&before, &after).holds());
+        assert!(assess(&before, &after).holds());
     });
 }
 
@@ -297,13 +297,13 @@ fn less_than_before_is_not_enough() {
         let before = run_once(&all, &None).await;
         peer.set("ipv4/icmp_echo_ignore_all", "1");
         let after = wait_until_pass(&all, &before, &None, Duration::from_secs(1), never).await;
-        let reason = judge(&before, &after).reason();
+        let reason = assess(&before, &after).reason();
         assert!(
             reason.as_deref().is_some_and(|why| why.contains("only in part after it: 10.1.0.2")),
             "{reason:?}"
         );
         let content = wait_until_pass(&all, &after, &None, FOR_EVER, never).await;
-        assert!(judge(&after, &content).holds(), "{content:?}");
+        assert!(assess(&after, &content).holds(), "{content:?}");
     });
 }
 
@@ -312,9 +312,9 @@ fn patience_runs_out() {
     privately("patience_runs_out", async || {
         let _peer = Peer::with_ipv4();
         let required = probes(&["ping:10.1.0.9", "gateway:v4"]);
-        let reports = wait_until_pass(&required, &[], &None, Duration::from_millis(700), never).await;
-        assert_eq!(in_words(&reports[0]), "failed: 10.1.0.9 does not answer");
-        assert_eq!(in_words(&reports[1]), "not applicable: there is no IPv4 default route");
+        let results = wait_until_pass(&required, &[], &None, Duration::from_millis(700), never).await;
+        assert_eq!(in_words(&results[0]), "failed: 10.1.0.9 does not answer");
+        assert_eq!(in_words(&results[1]), "not applicable: there is no IPv4 default route");
     });
 }
 
@@ -324,12 +324,12 @@ async fn while_waiting(change: impl FnOnce() + Send + 'static, required: &[&str]
     let (failed, has_failed) = tokio::sync::oneshot::channel();
     let first = required.clone();
     tokio::spawn(async move {
-        let reports = run_once(&first, &None).await;
-        failed.send(reports.iter().all(|report| !report.outcome.passed())).unwrap();
+        let results = run_once(&first, &None).await;
+        failed.send(results.iter().all(|result| !result.status.passed())).unwrap();
         tokio::task::spawn_blocking(change).await.unwrap();
     });
-    let reports = wait_until_pass(&required, &[], &None, FOR_EVER, wake).await;
-    assert!(reports.iter().all(|report| report.outcome.passed()), "{reports:?}");
+    let results = wait_until_pass(&required, &[], &None, FOR_EVER, wake).await;
+    assert!(results.iter().all(|result| result.status.passed()), "{results:?}");
     assert!(has_failed.await.unwrap(), "it should not pass before the change");
 }
 
@@ -363,7 +363,7 @@ fn constant_change_starves_no_slow_answer() {
         ip("route add default via 10.1.0.2");
         let required = probes(&["gateway:v4"]);
         let restless = async || tokio::time::sleep(Duration::from_millis(10)).await;
-        let reports = wait_until_pass(&required, &[], &None, FOR_EVER, restless).await;
-        assert_eq!(in_words(&reports[0]), "passed: 10.1.0.2 answers at layer 2 only, not to ICMP");
+        let results = wait_until_pass(&required, &[], &None, FOR_EVER, restless).await;
+        assert_eq!(in_words(&results[0]), "passed: 10.1.0.2 answers at layer 2 only, not to ICMP");
     });
 }

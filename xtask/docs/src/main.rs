@@ -60,7 +60,10 @@ fn pages() -> Fallible<Vec<(PathBuf, String)>> {
         (docs.join("reference/error-codes.md"), codes::page()),
         (docs.join("reference/document.md"), document::page()),
         (docs.join("reference/metrics.md"), metrics::page()),
-        (docs.join(CHANGE), drawing::page(CHANGE, linesman_engine::journal::WAYS, "prepared", "done")?),
+        (
+            docs.join(CHANGE),
+            drawing::page(CHANGE, linesman_engine::journal::TRANSITIONS, "prepared", "done")?,
+        ),
         (docs.join(KEEPING), drawing::page(KEEPING, linesman_core::keep::WAYS, "new", "gone")?),
         (docs.join("topology.svg"), picture::picture()?),
     ])

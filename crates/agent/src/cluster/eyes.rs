@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
-use linesman_engine::probe::{ClusterSight, Sight};
+use linesman_engine::probe::{ClusterAnswer, ClusterProbe};
 use tokio::time::Instant;
 
 /// One request answers both questions if they are asked at the same time.
@@ -62,12 +62,12 @@ impl Eyes {
     }
 }
 
-impl ClusterSight for Eyes {
-    fn api_server(&self) -> Sight<'_> {
+impl ClusterProbe for Eyes {
+    fn api_server(&self) -> ClusterAnswer<'_> {
         Box::pin(async { self.look().await.map(drop) })
     }
 
-    fn node_ready(&self) -> Sight<'_> {
+    fn node_ready(&self) -> ClusterAnswer<'_> {
         Box::pin(async {
             match self.look().await? {
                 true => Ok(()),

@@ -1,4 +1,4 @@
-//! How far a change came, and where it can go from there. The drawing in docs/explanation is made from [`WAYS`].
+//! How far a change came, and where it can go from there. The drawing in docs/explanation is made from [`TRANSITIONS`].
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// The way back is written down; nothing was touched yet.
+    /// The snapshot is written; nothing was changed yet.
     Prepared,
     /// The worker may have touched anything.
     Applying,
@@ -25,18 +25,18 @@ pub enum Phase {
 }
 
 /// From, to, and when.
-pub type Way = (&'static str, &'static str, &'static str);
+pub type Transition = (&'static str, &'static str, &'static str);
 
-pub const WAYS: &[Way] = &[
+pub const TRANSITIONS: &[Transition] = &[
     ("prepared", "applying", "the dead man's switch is armed"),
-    ("prepared", "rolling-back", "no switch: nothing was touched"),
-    ("prepared", "done", "interrupted: nothing was touched"),
+    ("prepared", "rolling-back", "no switch: nothing was changed"),
+    ("prepared", "done", "interrupted: nothing was changed"),
     ("applying", "pending", "verified and probed, to be confirmed"),
     ("applying", "committing", "verified and probed"),
     ("applying", "rolling-back", "an error, a property or a probe that does not hold, a death, a power cut"),
     ("pending", "committing", "confirmed"),
     ("pending", "done", "confirmed after its process had died, and it holds"),
-    ("pending", "rolling-back", "not confirmed in time, or taken back"),
+    ("pending", "rolling-back", "not confirmed in time, or rolled back"),
     ("committing", "done", "committed"),
     ("committing", "rolling-back", "the checkpoint was lost, and the new state does not hold"),
     ("rolling-back", "done", "the former state was restored and looked at"),
@@ -44,7 +44,7 @@ pub const WAYS: &[Way] = &[
 
 impl Phase {
     /// As the journal spells it.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Prepared => "prepared",
             Self::Applying => "applying",
@@ -55,10 +55,10 @@ impl Phase {
         }
     }
 
-    /// To go back may take more than one attempt.
+    /// A rollback may take more than one attempt.
     pub fn leads_to(&self, next: &Self) -> bool {
-        let (from, to) = (self.word(), next.word());
-        from == to || WAYS.iter().any(|way| (way.0, way.1) == (from, to))
+        let (from, to) = (self.as_str(), next.as_str());
+        from == to || TRANSITIONS.iter().any(|(a, b, _)| (*a, *b) == (from, to))
     }
 }
 
@@ -67,21 +67,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_those_of_the_journal() {
+    fn as_strs_are_those_of_the_journal() {
         let pending = Phase::Pending { until: String::new(), checkpoint: String::new() };
         let back = Phase::RollingBack { reason: String::new() };
         let all = [Phase::Prepared, Phase::Applying, pending, Phase::Committing, back, Phase::Done];
         for phase in &all {
             let written = serde_json::to_string(phase).unwrap();
-            assert!(written.contains(&format!("\"{}\"", phase.word())), "{written}");
+            assert!(written.contains(&format!("\"{}\"", phase.as_str())), "{written}");
             assert!(
-                WAYS.iter().any(|(from, to, _)| [from, to].contains(&&phase.word())),
+                TRANSITIONS.iter().any(|(from, to, _)| [from, to].contains(&&phase.as_str())),
                 "{phase:?} is not drawn"
             );
         }
-        for (from, to, _) in WAYS {
+        for (from, to, _) in TRANSITIONS {
             assert!(
-                [from, to].iter().all(|word| all.iter().any(|phase| phase.word() == **word)),
+                [from, to].iter().all(|word| all.iter().any(|phase| phase.as_str() == **word)),
                 "{from} -> {to}"
             );
         }

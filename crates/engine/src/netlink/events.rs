@@ -97,7 +97,7 @@ impl LinkEvents {
     /// Returns after the next change; never, if the socket broke. For those who also look from time to time.
     pub async fn changed(&mut self) {
         if let Err(error) = self.next().await {
-            log::warn!("network events are no longer told: {error}");
+            tracing::warn!(%error, "the netlink socket is lost; network changes are no longer reported");
             std::future::pending().await
         }
     }
@@ -114,8 +114,8 @@ impl LinkEvents {
         }
     }
 
-    /// Until its queue has been empty once, an overrun socket drops further events without a word. So it is emptied
-    /// before the loss is told: what the caller reads then is at least as new as all that was dropped.
+    /// Until its queue has been empty once, an overrun socket drops further events silently. So it is emptied
+    /// before the loss is reported: what the caller reads then is at least as new as all that was dropped.
     fn lose_track(&mut self) {
         while match self.socket.socket_ref().recv_from_full() {
             Ok(_) => true,
@@ -160,7 +160,7 @@ fn classify(message: &RouteNetlinkMessage) -> Option<(EventKind, bool, Option<u3
     use RouteNetlinkMessage as M;
     Some(match message {
         M::NewLink(link) => (EventKind::Link, false, Some(link.header.index)),
-        // A port that leaves its bridge is also told as a deleted link, of the bridge family.
+        // A port that leaves its bridge is also reported as a deleted link, of the bridge family.
         M::DelLink(link) => {
             let gone = link.header.interface_family != AddressFamily::Bridge;
             (EventKind::Link, gone, Some(link.header.index))

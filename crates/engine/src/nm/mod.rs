@@ -129,7 +129,7 @@ impl Nm {
         Ok(changes.map(|_| ()))
     }
 
-    /// Sets the dead man's switch: without another call NetworkManager goes back by itself after `seconds`.
+    /// Sets the dead man's switch: without another call NetworkManager rolls back by itself after `seconds`.
     pub async fn wind(&self, checkpoint: &str, seconds: u32) -> Result<()> {
         let path = object(checkpoint)?;
         bounded(self.root.checkpoint_adjust_rollback_timeout(&path, seconds))
@@ -144,7 +144,7 @@ impl Nm {
             .map_err(|e| Error::call("committing the checkpoint", e))
     }
 
-    /// Goes back; returns the devices that NetworkManager could not bring back, with its reason.
+    /// Rolls back; returns the devices that NetworkManager could not bring back, with its reason.
     pub async fn rollback(&self, checkpoint: &str) -> Result<Vec<(String, &'static str)>> {
         let path = object(checkpoint)?;
         // A rollback of hundreds of devices answers only when all of them are on their way.

@@ -38,7 +38,9 @@ pub async fn lacking(desired: &Value, observed: &Value) -> BTreeSet<String> {
         match netlink.can_make(kind).await {
             Ok(true) => {}
             Ok(false) => drop(lacking.insert((*name).to_owned())),
-            Err(error) => log::warn!("{error}"),
+            Err(error) => {
+                tracing::warn!(%error, kind, "cannot find out whether the kernel supports this kind of interface")
+            }
         }
     }
     lacking

@@ -1,4 +1,4 @@
-//! What only a cluster can tell of this host. The engine knows no cluster: who talks to one opens this door.
+//! Probes that ask the cluster about this host. The engine knows no cluster: a client of the API server implements [`ClusterProbe`].
 
 use std::fmt;
 use std::pin::Pin;
@@ -9,19 +9,19 @@ use tokio::time::{Instant, timeout_at};
 use super::run::{Finding, Trouble};
 
 /// Well, or why not, in words for people.
-pub type Sight<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
+pub type ClusterAnswer<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
 
 /// Asked anew each time: an answer from a cache says nothing about the network. Bounded by whoever asks.
-pub trait ClusterSight: fmt::Debug + Send + Sync {
+pub trait ClusterProbe: fmt::Debug + Send + Sync {
     /// The API server answers this host.
-    fn api_server(&self) -> Sight<'_>;
+    fn api_server(&self) -> ClusterAnswer<'_>;
 
     /// The cluster counts this node as ready.
-    fn node_ready(&self) -> Sight<'_>;
+    fn node_ready(&self) -> ClusterAnswer<'_>;
 }
 
 /// None on a host that belongs to no cluster.
-pub type Cluster = Option<Arc<dyn ClusterSight>>;
+pub type Cluster = Option<Arc<dyn ClusterProbe>>;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Question {
@@ -33,11 +33,11 @@ pub(super) async fn check(cluster: &Cluster, question: Question, deadline: Insta
     let Some(cluster) = cluster else {
         return Err(Trouble::NotApplicable("this host belongs to no cluster".to_owned()));
     };
-    let sight = match question {
+    let answer = match question {
         Question::ApiServer => cluster.api_server(),
         Question::NodeReady => cluster.node_ready(),
     };
-    match timeout_at(deadline, sight).await {
+    match timeout_at(deadline, answer).await {
         Ok(answer) => answer.map(|()| None).map_err(Trouble::Failed),
         Err(_) => Err(Trouble::failed("the API server does not answer")),
     }
@@ -48,18 +48,18 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::probe::{Probe, judge, run_once, wait_until_pass};
+    use crate::probe::{Probe, assess, run_once, wait_until_pass};
 
-    /// Answers what it is told to; without a word it never answers.
+    /// Gives a fixed answer; without one it never answers.
     #[derive(Debug)]
-    struct Told(Option<Result<(), String>>);
+    struct FixedAnswer(Option<Result<(), String>>);
 
-    impl Told {
+    impl FixedAnswer {
         fn cluster(answer: Option<Result<(), &str>>) -> Cluster {
-            Some(Arc::new(Told(answer.map(|answer| answer.map_err(str::to_owned)))))
+            Some(Arc::new(FixedAnswer(answer.map(|answer| answer.map_err(str::to_owned)))))
         }
 
-        fn say(&self) -> Sight<'_> {
+        fn answer(&self) -> ClusterAnswer<'_> {
             match self.0.clone() {
                 Some(answer) => Box::pin(std::future::ready(answer)),
                 None => Box::pin(std::future::pending()),
@@ -67,13 +67,13 @@ mod tests {
         }
     }
 
-    impl ClusterSight for Told {
-        fn api_server(&self) -> Sight<'_> {
-            self.say()
+    impl ClusterProbe for FixedAnswer {
+        fn api_server(&self) -> ClusterAnswer<'_> {
+            self.answer()
         }
 
-        fn node_ready(&self) -> Sight<'_> {
-            self.say()
+        fn node_ready(&self) -> ClusterAnswer<'_> {
+            self.answer()
         }
     }
 
@@ -82,17 +82,17 @@ mod tests {
     }
 
     async fn in_words(cluster: &Cluster) -> Vec<String> {
-        let reports = run_once(&probes("150ms"), cluster).await;
-        reports.iter().map(|report| report.to_string().replace(" in 0 ms", "")).collect()
+        let results = run_once(&probes("150ms"), cluster).await;
+        results.iter().map(|result| result.to_string().replace(" in 0 ms", "")).collect()
     }
 
     #[tokio::test]
-    async fn what_the_cluster_says_is_told() {
-        let well = in_words(&Told::cluster(Some(Ok(())))).await;
+    async fn what_the_cluster_answers_is_reported() {
+        let well = in_words(&FixedAnswer::cluster(Some(Ok(())))).await;
         assert_eq!(well, ["apiServer passed", "nodeReady passed"]);
-        let ill = in_words(&Told::cluster(Some(Err("the node is NotReady")))).await;
+        let ill = in_words(&FixedAnswer::cluster(Some(Err("the node is NotReady")))).await;
         assert_eq!(ill[1], "nodeReady failed: the node is NotReady");
-        let silent = in_words(&Told::cluster(None)).await;
+        let silent = in_words(&FixedAnswer::cluster(None)).await;
         assert_eq!(silent[0], "apiServer failed: the API server does not answer");
         assert_eq!(in_words(&None).await[0], "apiServer not applicable: this host belongs to no cluster");
     }
@@ -100,11 +100,12 @@ mod tests {
     #[tokio::test]
     async fn one_that_answers_no_more_is_held_against_the_change() {
         let probes = probes("50ms");
-        let before = run_once(&probes, &Told::cluster(Some(Ok(())))).await;
+        let before = run_once(&probes, &FixedAnswer::cluster(Some(Ok(())))).await;
         let patience = Duration::from_millis(100);
         let after =
-            wait_until_pass(&probes, &before, &Told::cluster(None), patience, std::future::pending).await;
-        let reason = judge(&before, &after).reason().unwrap();
+            wait_until_pass(&probes, &before, &FixedAnswer::cluster(None), patience, std::future::pending)
+                .await;
+        let reason = assess(&before, &after).reason().unwrap();
         assert!(reason.starts_with("apiServer failed: the API server does not answer"), "{reason}");
     }
 
@@ -112,12 +113,12 @@ mod tests {
     #[tokio::test]
     async fn silence_before_the_change_costs_one_timeout_in_all() {
         const FOR_EVER: Duration = Duration::from_secs(3600);
-        let silent = Told::cluster(None);
+        let silent = FixedAnswer::cluster(None);
         let probes: Vec<Probe> = (0..20).flat_map(|_| probes("200ms")).collect();
         let started = Instant::now();
         let before = run_once(&probes, &silent).await;
         let after = wait_until_pass(&probes, &before, &silent, FOR_EVER, std::future::pending).await;
-        assert!(judge(&before, &after).holds());
+        assert!(assess(&before, &after).holds());
         assert!(started.elapsed() < Duration::from_millis(200) * 20, "{:?}", started.elapsed());
     }
 }

@@ -1,6 +1,6 @@
 use futures_util::{StreamExt, stream::FuturesUnordered};
 
-/// Runs all of them; the first success wins. Otherwise every failure is told, in the order they came.
+/// Runs all of them; the first success wins. Otherwise every failure is reported, in the order they came.
 pub(super) async fn first_success<T, F>(attempts: impl IntoIterator<Item = F>) -> Result<T, String>
 where
     F: Future<Output = Result<T, String>>,

@@ -8,8 +8,8 @@ use linesman_core::probe::{Probe, ProbeSpec};
 use super::{
     cluster::{self, Cluster, Question},
     dns, gateway, http, icmp,
-    report::{Outcome, Report, Short},
     resolv_conf::scope_id,
+    result::{ProbeResult, ProbeStatus, Short},
     tcp,
 };
 
@@ -32,22 +32,22 @@ impl Trouble {
 pub(super) const SLACK: Duration = Duration::from_millis(100);
 
 /// Tries each probe once, all at the same time. Takes no longer than the longest timeout.
-pub async fn run_once(probes: &[Probe], cluster: &Cluster) -> Vec<Report> {
+pub async fn run_once(probes: &[Probe], cluster: &Cluster) -> Vec<ProbeResult> {
     let started = Instant::now();
     let one = async |probe: Probe| {
-        let outcome = attempt(&probe, cluster, started + probe.timeout).await;
-        Report { probe, outcome, after: started.elapsed() }
+        let status = attempt(&probe, cluster, started + probe.timeout).await;
+        ProbeResult { probe, status, after: started.elapsed() }
     };
     join_all(probes.iter().flat_map(Probe::expand).map(one)).await
 }
 
-pub(super) async fn attempt(probe: &Probe, cluster: &Cluster, deadline: Instant) -> Outcome {
+pub(super) async fn attempt(probe: &Probe, cluster: &Cluster, deadline: Instant) -> ProbeStatus {
     let started = Instant::now();
     match timeout_at(deadline + SLACK, check(&probe.spec, cluster, deadline)).await {
-        Ok(Ok(note)) => Outcome::Passed { took: started.elapsed(), note },
-        Ok(Err(Trouble::Failed(why))) => Outcome::Failed { why },
-        Ok(Err(Trouble::NotApplicable(why))) => Outcome::NotApplicable { why },
-        Err(_) => Outcome::failed(format!("no answer within {}", Short(probe.timeout))),
+        Ok(Ok(note)) => ProbeStatus::Passed { took: started.elapsed(), note },
+        Ok(Err(Trouble::Failed(why))) => ProbeStatus::Failed { why },
+        Ok(Err(Trouble::NotApplicable(why))) => ProbeStatus::NotApplicable { why },
+        Err(_) => ProbeStatus::failed(format!("no answer within {}", Short(probe.timeout))),
     }
 }
 

@@ -20,7 +20,7 @@ use linesman_core::probe::{DEFAULT_TIMEOUT, Probe};
 
 use super::{
     cluster::Cluster,
-    report::{Outcome, Report},
+    result::{ProbeResult, ProbeStatus},
     run::{SLACK, attempt},
 };
 
@@ -46,22 +46,22 @@ enum Due {
 }
 
 impl Due {
-    fn to(probe: &Probe, before: &[Report]) -> Self {
-        let report = before.iter().find(|report| report.probe.spec == probe.spec);
-        match report.map(|report| &report.outcome) {
-            Some(Outcome::Passed { note: None, .. }) => Due::InFull,
-            Some(Outcome::Passed { .. }) | None => Due::Somehow,
-            Some(Outcome::Failed { .. } | Outcome::NotApplicable { .. }) => Due::Nothing,
+    fn to(probe: &Probe, before: &[ProbeResult]) -> Self {
+        let result = before.iter().find(|result| result.probe.spec == probe.spec);
+        match result.map(|result| &result.status) {
+            Some(ProbeStatus::Passed { note: None, .. }) => Due::InFull,
+            Some(ProbeStatus::Passed { .. }) | None => Due::Somehow,
+            Some(ProbeStatus::Failed { .. } | ProbeStatus::NotApplicable { .. }) => Due::Nothing,
         }
     }
 
-    fn is_settled_by(self, outcome: &Outcome) -> bool {
-        match outcome {
-            Outcome::Passed { note: None, .. } => true,
-            Outcome::Passed { .. } => self != Due::InFull,
+    fn is_settled_by(self, status: &ProbeStatus) -> bool {
+        match status {
+            ProbeStatus::Passed { note: None, .. } => true,
+            ProbeStatus::Passed { .. } => self != Due::InFull,
             // One that must pass may find its route again; for the others nothing to probe is an answer.
-            Outcome::NotApplicable { .. } => self == Due::Nothing,
-            Outcome::Failed { .. } => false,
+            ProbeStatus::NotApplicable { .. } => self == Due::Nothing,
+            ProbeStatus::Failed { .. } => false,
         }
     }
 }
@@ -70,11 +70,11 @@ impl Due {
 /// whenever `wake` returns, and from time to time without that. The others are reported as they stand then.
 pub async fn wait_until_pass(
     probes: &[Probe],
-    before: &[Report],
+    before: &[ProbeResult],
     cluster: &Cluster,
     patience: Duration,
     mut wake: impl AsyncFnMut(),
-) -> Vec<Report> {
+) -> Vec<ProbeResult> {
     let board = Board::new(patience, cluster.clone());
     let listen = async {
         loop {
@@ -91,7 +91,7 @@ pub async fn wait_until_pass(
         () = listen => {}
         () = fulfil => {}
     }
-    board.reports()
+    board.results()
 }
 
 async fn fulfil(board: &Board, wishes: Vec<Wish<'_>>) {
@@ -116,7 +116,7 @@ struct Board {
 
 struct Entry {
     probe: Probe,
-    latest: Option<(Outcome, Duration)>,
+    latest: Option<(ProbeStatus, Duration)>,
 }
 
 impl Board {
@@ -143,8 +143,8 @@ impl Board {
         Wish { probe, due, slot: entries.len() - 1, board: self, changes: self.changes.subscribe() }
     }
 
-    fn write(&self, slot: usize, outcome: Outcome) {
-        self.entries()[slot].latest = Some((outcome, self.started.elapsed()));
+    fn write(&self, slot: usize, status: ProbeStatus) {
+        self.entries()[slot].latest = Some((status, self.started.elapsed()));
         self.written.notify_one();
     }
 
@@ -155,13 +155,13 @@ impl Board {
         }
     }
 
-    fn reports(&self) -> Vec<Report> {
-        let unheard = || (Outcome::failed("no answer yet"), self.started.elapsed());
-        let report = |Entry { probe, latest }| {
-            let (outcome, after) = latest.unwrap_or_else(unheard);
-            Report { probe, outcome, after }
+    fn results(&self) -> Vec<ProbeResult> {
+        let unheard = || (ProbeStatus::failed("no answer yet"), self.started.elapsed());
+        let result = |Entry { probe, latest }| {
+            let (status, after) = latest.unwrap_or_else(unheard);
+            ProbeResult { probe, status, after }
         };
-        self.entries().drain(..).map(report).collect()
+        self.entries().drain(..).map(result).collect()
     }
 }
 
@@ -187,8 +187,8 @@ impl Wish<'_> {
                 running.push(self.attempt());
             }
             tokio::select! {
-                Some(outcome) = running.next() => {
-                    if self.take(outcome) {
+                Some(status) = running.next() => {
+                    if self.take(status) {
                         return;
                     }
                     if running.is_empty() {
@@ -201,16 +201,16 @@ impl Wish<'_> {
         }
     }
 
-    fn attempt(&self) -> impl Future<Output = Outcome> + use<> {
+    fn attempt(&self) -> impl Future<Output = ProbeStatus> + use<> {
         let deadline = self.board.deadline.min(Instant::now() + self.probe.timeout);
         let (probe, cluster) = (self.probe.clone(), self.board.cluster.clone());
         async move { attempt(&probe, &cluster, deadline).await }
     }
 
-    /// Says whether this is the last word.
-    fn take(&self, outcome: Outcome) -> bool {
-        let last = self.due.is_settled_by(&outcome);
-        self.board.write(self.slot, outcome);
+    /// Says whether this settles the probe.
+    fn take(&self, status: ProbeStatus) -> bool {
+        let last = self.due.is_settled_by(&status);
+        self.board.write(self.slot, status);
         last
     }
 }

@@ -1,4 +1,4 @@
-//! Devices on the way back: the former ones are brought up again, those that the change had made go.
+//! Devices in a rollback: the former ones are brought up again, those that the change had made go.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -33,7 +33,7 @@ async fn activate(nm: &Nm, profiles: impl Iterator<Item = &ActiveProfile>) {
     });
     for profile in profiles {
         if let Err(e) = nm.activate(&profile.uuid, None).await {
-            log::warn!("{}: {e}", profile.interface);
+            tracing::warn!(interface = profile.interface, error = %e, "cannot activate the former profile");
         }
     }
 }
@@ -54,7 +54,7 @@ pub async fn remove_created(nm: &Nm, snapshot: &Snapshot, plan: &Plan) {
 }
 
 /// NetworkManager tries once to take its rows out of the database, and then takes them for gone: better
-/// wait a moment for one that is being restarted than go back without it.
+/// wait a moment for one that is being restarted than roll back without it.
 pub async fn await_ovs(snapshot: &Snapshot, plan: &Plan) {
     if snapshot.ovs.is_none() || !concerns_ovs(plan) {
         return;
@@ -90,7 +90,7 @@ pub async fn remove_from_ovs(snapshot: &Snapshot, plan: &Plan) -> Option<String>
     match ovs::remove_made(before, &plan.touched).await {
         Ok(()) => Some(STALE.to_string()),
         Err(e) => {
-            log::warn!("{e}");
+            tracing::warn!(error = %e, "cannot remove what the change made in the Open vSwitch database");
             None
         }
     }
@@ -108,7 +108,7 @@ pub async fn calm(snapshot: &Snapshot, plan: &Plan) {
     for link in links.iter().filter(|l| l.promiscuous && plan.touched.contains(&l.name) && was_calm(&l.name))
     {
         if let Err(e) = netlink.set_promiscuous(&link.name, false).await {
-            log::warn!("{e}");
+            tracing::warn!(interface = link.name, error = %e, "cannot end promiscuous mode");
         }
     }
 }

@@ -46,7 +46,7 @@ pub async fn set_right(nm: &Nm, metrics: &BTreeSet<Metric>) {
         let device = view.devices.iter().find(|d| d.interface == *interface && d.activated());
         let Some(device) = device else { continue };
         if let Err(e) = nm.set_route_metric(&device.path, family, *metric).await {
-            log::warn!("{interface}: {e}");
+            tracing::warn!(interface, error = %e, "cannot restore the route metric");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The way back. Whatever died in between, the former state is restored, looked at, and said so.
+//! Rollback: whatever died in between, the former state is restored from the snapshot and verified.
 
 mod devices;
 mod metrics;
@@ -16,18 +16,18 @@ use linesman_core::plan::Plan;
 use crate::netlink::Netlink;
 use crate::nm::Nm;
 use crate::snapshot::{Hostname, Snapshot};
-use crate::verify::{self, Look, Verdict};
+use crate::verify::{self, Scope, Verification};
 use crate::watch::Watch;
 use crate::{Result, failpoint, keyfile, observe, ovs};
 
 /// How long a NetworkManager that died is waited for.
 const RETURN: Duration = Duration::from_secs(30);
 /// How long what was restored may take to be there, before it is helped along once more.
-const LOOKS: [Duration; 3] = [Duration::from_secs(6), Duration::from_secs(10), Duration::from_secs(20)];
+const ATTEMPTS: [Duration; 3] = [Duration::from_secs(6), Duration::from_secs(10), Duration::from_secs(20)];
 /// How long it may take until what was set right is so.
 const RIGHT: Duration = Duration::from_secs(5);
 
-/// What is left to wish for after going back.
+/// What a rollback achieved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
     /// What is not as before; empty: all of it is.
@@ -44,10 +44,10 @@ pub fn offline(snapshot: &Snapshot, plan: &Plan) -> std::io::Result<()> {
 }
 
 pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>) -> Restored {
-    let way = Way { snapshot, plan, checkpoint };
+    let rollback = Rollback { snapshot, plan, checkpoint };
     let mut left = Left::default();
     let mut notes = Vec::new();
-    for (number, look) in LOOKS.into_iter().enumerate() {
+    for (number, settle_for) in ATTEMPTS.into_iter().enumerate() {
         let Some(nm) = networkmanager_within(RETURN).await else {
             let why =
                 offline(snapshot, plan).err().map(|e| format!("profiles could not be written back: {e}"));
@@ -55,11 +55,11 @@ pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>)
                 "NetworkManager did not come back; `linesman recover` finishes once it runs".to_string();
             return Restored { remaining: why.into_iter().chain([gone]).collect(), unfinished: true, notes };
         };
-        way.roll_back(&nm).await;
+        rollback.end_checkpoint(&nm).await;
         if number == 0 {
             failpoint::reach("checkpoint-rolled-back").await;
         }
-        left = way.go(&nm, &left.interfaces, look).await;
+        left = rollback.attempt(&nm, &left.interfaces, settle_for).await;
         notes.append(&mut left.notes);
         if left.remaining.is_empty() {
             break;
@@ -73,14 +73,14 @@ pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>)
     Restored { remaining, unfinished, notes }
 }
 
-/// From where the host is back to where it was. Gone again if something died on the way.
-struct Way<'a> {
+/// One rollback; attempted again if something died in between.
+struct Rollback<'a> {
     snapshot: &'a Snapshot,
     plan: &'a Plan,
     checkpoint: Option<&'a str>,
 }
 
-/// What is not as before after one go.
+/// What is not as before after one attempt.
 #[derive(Default)]
 struct Left {
     remaining: Vec<String>,
@@ -90,8 +90,8 @@ struct Left {
     unwritten: bool,
 }
 
-impl Way<'_> {
-    async fn roll_back(&self, nm: &Nm) {
+impl Rollback<'_> {
+    async fn end_checkpoint(&self, nm: &Nm) {
         devices::await_ovs(self.snapshot, self.plan).await;
         if let Some(checkpoint) = ours(self.checkpoint, &nm.checkpoints().await.unwrap_or_default()) {
             // What a device misses is seen afterwards, where it can still be mended.
@@ -99,8 +99,8 @@ impl Way<'_> {
         }
     }
 
-    /// Interfaces that an earlier go left wrong are activated again.
-    async fn go(&self, nm: &Nm, wrong: &BTreeSet<String>, look: Duration) -> Left {
+    /// Interfaces that an earlier attempt left wrong are activated again.
+    async fn attempt(&self, nm: &Nm, wrong: &BTreeSet<String>, settle_for: Duration) -> Left {
         let Self { snapshot, plan, .. } = self;
         let watch = Watch::start(Some(nm)).await;
         let mut left = Left::default();
@@ -120,34 +120,34 @@ impl Way<'_> {
         restore_dns(nm, snapshot).await;
         snapshot.hostname.restore(nm).await;
         let goal = target::target(snapshot, plan);
-        match settle(nm, &watch, look, &goal).await {
-            Verdict::Holds => {}
-            Verdict::Differs(differing) => {
+        match settle(nm, &watch, settle_for, &goal).await {
+            Verification::Holds => {}
+            Verification::Differs(differing) => {
                 left.interfaces = interfaces_of(&differing, plan);
                 left.remaining.extend(differing.iter().map(ToString::to_string));
             }
-            Verdict::Blind(why) => left.remaining.push(why),
+            Verification::Unobservable(why) => left.remaining.push(why),
         }
         left
     }
 }
 
 /// First what NetworkManager brings back by itself; then what it gets wrong is set right.
-async fn settle(nm: &Nm, watch: &Watch, look: Duration, goal: &serde_json::Value) -> Verdict {
+async fn settle(nm: &Nm, watch: &Watch, settle_for: Duration, goal: &serde_json::Value) -> Verification {
     let loose = target::loose(goal);
     let seen = RefCell::default();
-    let judge = |now: &serde_json::Value| {
+    let compare = |now: &serde_json::Value| {
         *seen.borrow_mut() = now.clone();
         differences(&loose, now)
     };
-    let verdict = verify::settle(nm, watch, look, Look::Whole, judge).await;
+    let verification = verify::settle(nm, watch, settle_for, Scope::Whole, compare).await;
     let seen = seen.into_inner();
-    if !matches!(verdict, Verdict::Holds) || differences(goal, &seen).is_empty() {
-        return verdict;
+    if !matches!(verification, Verification::Holds) || differences(goal, &seen).is_empty() {
+        return verification;
     }
     rules::remove(&rules::surplus(goal, &seen)).await;
     metrics::set_right(nm, &metrics::wrong(goal, &seen)).await;
-    verify::settle(nm, watch, RIGHT, Look::Whole, |now| differences(goal, now)).await
+    verify::settle(nm, watch, RIGHT, Scope::Whole, |now| differences(goal, now)).await
 }
 
 /// Which of the open checkpoints is the change's own. Pure.
@@ -202,7 +202,7 @@ async fn restore_dns(nm: &Nm, snapshot: &Snapshot) {
     if nm.global_dns().await.is_ok_and(|now| now != snapshot.dns)
         && let Err(e) = nm.set_global_dns(&snapshot.dns).await
     {
-        log::warn!("{e}");
+        tracing::warn!(error = %e, "cannot restore the global DNS configuration");
     }
 }
 

@@ -49,7 +49,7 @@ impl Repair {
     }
 
     /// Internal ports of userspace bridges whose name was taken. To the kernel such a port is a tun device,
-    /// and NetworkManager's checkpoint remembers it as one: going back, it makes that device by itself.
+    /// and NetworkManager's checkpoint remembers it as one: rolling back, it makes that device by itself.
     pub fn usurped(&self) -> BTreeSet<String> {
         let tuns = self.remove.iter().filter(|p| p.kind() == Some("tun"));
         tuns.filter_map(|p| p.interface()).map(str::to_string).collect()

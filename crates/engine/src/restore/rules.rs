@@ -20,7 +20,7 @@ pub async fn remove(rules: &[Value]) {
     let Ok(netlink) = Netlink::open() else { return };
     for rule in rules.iter().filter_map(fact) {
         if let Err(e) = netlink.delete_rule(&rule).await {
-            log::warn!("{e}");
+            tracing::warn!(error = %e, "cannot remove a route rule that the change made");
         }
     }
 }

@@ -1,19 +1,21 @@
-//! From the first touch to the commit. Every way out but the last is a setback.
+//! From the first touch to the commit. Every exit but the last is a failure.
 
 use std::time::{Duration, Instant};
 
 use linesman_core::codes::endings;
 use tokio::sync::watch;
 
-use super::{Ending, Loaded, Request, Setback, Settings, Step, carry, confirm, persist, stale_dns};
+use super::{
+    AttemptFailure, Completion, Loaded, Request, Settings, Step, carry, confirm, persist, stale_dns,
+};
+use crate::dead_man_switch::{CheckpointState, DeadManSwitch};
 use crate::journal::{Journal, Phase, Record};
 use crate::nm::Nm;
-use crate::probe::{self, Probe, Report};
+use crate::probe::{self, Probe, ProbeResult};
 use crate::snapshot::Snapshot;
-use crate::switch::{State, Switch};
-use crate::verify::{self, Look, Verdict};
+use crate::verify::{self, Scope, Verification};
 use crate::watch::Watch;
-use crate::worker::{self, Worker};
+use crate::worker::{Worker, WorkerReply};
 use crate::{desired, failpoint};
 
 pub struct Context<'a> {
@@ -21,13 +23,13 @@ pub struct Context<'a> {
     pub settings: &'a Settings,
     pub loaded: &'a Loaded,
     pub snapshot: &'a Snapshot,
-    pub before: &'a [Report],
+    pub before: &'a [ProbeResult],
     pub probes: &'a [Probe],
 }
 
 #[derive(Debug, Default)]
-pub struct Done {
-    pub probes: Vec<Report>,
+pub struct Applied {
+    pub probes: Vec<ProbeResult>,
     pub notes: Vec<String>,
     pub milliseconds: u64,
     pub worker_peak_kib: u64,
@@ -39,43 +41,43 @@ pub async fn run(
     record: &mut Record,
     mut stop: watch::Receiver<bool>,
     say: &mut dyn FnMut(Step),
-) -> Result<Done, Setback> {
+) -> Result<Applied, AttemptFailure> {
     let Context { request, settings, loaded, snapshot, .. } = context;
     let nm = &loaded.nm;
     let watch = Watch::start(Some(nm)).await;
-    let known = nm.checkpoints().await.map_err(|e| Setback::new("checkpoint", e.to_string()))?;
-    let mut switch = Switch::arm(nm, known, dead_man_while_applying(settings, record))
+    let known = nm.checkpoints().await.map_err(|e| AttemptFailure::new("checkpoint", e.to_string()))?;
+    let mut switch = DeadManSwitch::arm(nm, known, dead_man_while_applying(settings, record))
         .await
-        .map_err(|e| Setback::new("checkpoint", e.to_string()))?;
+        .map_err(|e| AttemptFailure::new("checkpoint", e.to_string()))?;
 
     // From here on recovery assumes that anything may have been touched.
     record.turn(Phase::Applying);
     if let Err(e) = journal.update(record) {
         record.phase = Phase::Prepared;
-        return Err(Setback::new("journal", e.to_string()));
+        return Err(AttemptFailure::new("journal", e.to_string()));
     }
     failpoint::reach("applying").await;
     say(Step::Applying);
     stale_dns::take_out(nm, &loaded.profiles, &record.desired)
         .await
-        .map_err(|e| Setback::new("apply", e.to_string()))?;
-    let report = match start_worker(context, record).await {
-        Err(setback) => Err(setback),
+        .map_err(|e| AttemptFailure::new("apply", e.to_string()))?;
+    let reply = match start_worker(context, record).await {
+        Err(failure) => Err(failure),
         Ok(mut worker) => {
-            let report = tokio::select! {
-                report = guarded(&mut stop, report_of(&mut worker, request.limit)) => report,
-                () = switch.lost() => last_words(&mut worker).await,
+            let reply = tokio::select! {
+                reply = guarded(&mut stop, reply_of(&mut worker, request.limit)) => reply,
+                () = switch.lost() => reply_after_loss(&mut worker).await,
             };
-            // Whatever ended the wait: nothing may change any more when the way back begins.
+            // Whatever ended the wait: nothing may change any more when the rollback begins.
             worker.kill().await;
-            report
+            reply
         }
     };
-    // However the worker ended, its checkpoint must be known for the way back.
+    // However the worker ended, its checkpoint must be known for the rollback.
     record.checkpoint = checkpoint_of(&switch, nm).await;
-    let report = report?;
-    if let Some(error) = report.error {
-        return Err(Setback::new("apply", error));
+    let reply = reply?;
+    if let Some(error) = reply.error {
+        return Err(AttemptFailure::new("apply", error));
     }
     if record.checkpoint.is_none() {
         return Err(lost());
@@ -83,15 +85,15 @@ pub async fn run(
     switch.tighten(settings.dead_man);
     failpoint::reach("applied").await;
 
-    let mut done = Done { worker_peak_kib: report.peak_kib, ..Done::default() };
-    let judged = async {
+    let mut done = Applied { worker_peak_kib: reply.peak_kib, ..Applied::default() };
+    let checked = async {
         done.notes = carry::carry(snapshot, &record.plan, &record.desired).await;
         say(Step::Verifying);
         if request.verify {
             holds(nm, settings.settle, &watch, record, snapshot).await?;
-            persist::check(nm, &record.desired, request.manner)
+            persist::check(nm, &record.desired, request.options)
                 .await
-                .map_err(|e| Setback::new("persist", e))?;
+                .map_err(|e| AttemptFailure::new("persist", e))?;
         }
         failpoint::reach("verified").await;
         say(Step::Probing);
@@ -103,11 +105,11 @@ pub async fn run(
         Ok(())
     };
     tokio::select! {
-        result = guarded(&mut stop, judged) => result?,
+        result = guarded(&mut stop, checked) => result?,
         () = switch.lost() => return Err(lost()),
     }
 
-    if let Ending::Confirm { within } = request.ending {
+    if let Completion::Confirm { within } = request.completion {
         let checkpoint = record.checkpoint.clone().unwrap_or_default();
         confirm::open(journal, record, &checkpoint, within)?;
         say(Step::Unconfirmed { checkpoint, within });
@@ -118,37 +120,37 @@ pub async fn run(
     }
 
     record.turn(Phase::Committing);
-    journal.update(record).map_err(|e| Setback::new("journal", e.to_string()))?;
+    journal.update(record).map_err(|e| AttemptFailure::new("journal", e.to_string()))?;
     failpoint::reach("committing").await;
     let since = switch.since();
-    let State::Open(checkpoint) = switch.release() else { return Err(lost()) };
-    nm.commit(&checkpoint).await.map_err(|e| Setback::new("commit", e.to_string()))?;
+    let CheckpointState::Open(checkpoint) = switch.disarm() else { return Err(lost()) };
+    nm.commit(&checkpoint).await.map_err(|e| AttemptFailure::new("commit", e.to_string()))?;
     done.milliseconds = since.map_or(0, |s| u64::try_from(s.elapsed().as_millis()).unwrap_or(u64::MAX));
     failpoint::reach("committed").await;
     Ok(done)
 }
 
 /// nmstate's part runs in its own process.
-async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, Setback> {
+async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, AttemptFailure> {
     let whole = linesman_core::plan::applicable(&record.desired, &context.snapshot.state);
     let wanted = desired::changed_only(&whole, &record.plan);
-    Worker::start(&wanted, dead_man_while_applying(context.settings, record), context.request.manner)
+    Worker::start(&wanted, dead_man_while_applying(context.settings, record), context.request.options)
         .await
-        .map_err(|e| Setback::new("apply", e.to_string()))
+        .map_err(|e| AttemptFailure::new("apply", e.to_string()))
 }
 
-async fn report_of(worker: &mut Worker, limit: Duration) -> Result<worker::Report, Setback> {
-    tokio::time::timeout(limit, worker.report()).await.map_err(|_| Setback {
+async fn reply_of(worker: &mut Worker, limit: Duration) -> Result<WorkerReply, AttemptFailure> {
+    tokio::time::timeout(limit, worker.reply()).await.map_err(|_| AttemptFailure {
         code: endings::TOO_LONG,
-        ..Setback::new("apply", format!("not done within {} s", limit.as_secs()))
+        ..AttemptFailure::new("apply", format!("not done within {} s", limit.as_secs()))
     })
 }
 
 /// The checkpoint is gone while nmstate is at it: nmstate itself rolled back and is about to say why, or
 /// NetworkManager did.
-async fn last_words(worker: &mut Worker) -> Result<worker::Report, Setback> {
-    match tokio::time::timeout(Duration::from_secs(1), worker.report()).await {
-        Ok(report) if report.error.is_some() => Ok(report),
+async fn reply_after_loss(worker: &mut Worker) -> Result<WorkerReply, AttemptFailure> {
+    match tokio::time::timeout(Duration::from_secs(1), worker.reply()).await {
+        Ok(reply) if reply.error.is_some() => Ok(reply),
         _ => Err(lost()),
     }
 }
@@ -159,46 +161,46 @@ async fn holds(
     watch: &Watch,
     record: &Record,
     snapshot: &Snapshot,
-) -> Result<(), Setback> {
-    let judge =
+) -> Result<(), AttemptFailure> {
+    let differences =
         |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
-    match verify::settle(nm, watch, settle, Look::Declared(&record.desired), judge).await {
-        Verdict::Holds => Ok(()),
-        Verdict::Blind(why) => Err(Setback::new("verify", why)),
-        Verdict::Differs(differences) => {
+    match verify::settle(nm, watch, settle, Scope::Declared(&record.desired), differences).await {
+        Verification::Holds => Ok(()),
+        Verification::Unobservable(why) => Err(AttemptFailure::new("verify", why)),
+        Verification::Differs(differences) => {
             let first = differences.first().map(ToString::to_string).unwrap_or_default();
             let more = match differences.len() {
                 0 | 1 => String::new(),
                 n => format!(" (and {} more)", n - 1),
             };
-            Err(Setback { differences, ..Setback::new("verify", format!("{first}{more}")) })
+            Err(AttemptFailure { differences, ..AttemptFailure::new("verify", format!("{first}{more}")) })
         }
     }
 }
 
-async fn probes_pass(context: &Context<'_>, watch: &Watch) -> Result<Vec<Report>, Setback> {
+async fn probes_pass(context: &Context<'_>, watch: &Watch) -> Result<Vec<ProbeResult>, AttemptFailure> {
     let patience = context.request.patience;
     let wake = async || watch.next().await;
     let cluster = &context.settings.cluster;
     let after = probe::wait_until_pass(context.probes, context.before, cluster, patience, wake).await;
-    match probe::judge(context.before, &after).reason() {
+    match probe::assess(context.before, &after).reason() {
         None => Ok(after),
         Some(reason) => {
             let reason = format!("{reason} (patience {} s)", patience.as_secs());
-            Err(Setback { probes: after, ..Setback::new("probe", reason) })
+            Err(AttemptFailure { probes: after, ..AttemptFailure::new("probe", reason) })
         }
     }
 }
 
-async fn checkpoint_of(switch: &Switch, nm: &Nm) -> Option<String> {
+async fn checkpoint_of(switch: &DeadManSwitch, nm: &Nm) -> Option<String> {
     match switch.state() {
-        State::Open(path) => Some(path),
-        State::Lost(_) => None,
+        CheckpointState::Open(path) => Some(path),
+        CheckpointState::Lost(_) => None,
         // The signal may still be on its way.
-        State::Awaited => {
+        CheckpointState::Awaited => {
             let end = Instant::now() + Duration::from_secs(2);
             while Instant::now() < end {
-                if let State::Open(path) = switch.state() {
+                if let CheckpointState::Open(path) = switch.state() {
                     return Some(path);
                 }
                 if nm.checkpoints().await.is_ok_and(|open| open.is_empty()) {
@@ -214,8 +216,8 @@ async fn checkpoint_of(switch: &Switch, nm: &Nm) -> Option<String> {
 /// Ends early when somebody wants to stop.
 async fn guarded<T>(
     stop: &mut watch::Receiver<bool>,
-    work: impl Future<Output = Result<T, Setback>>,
-) -> Result<T, Setback> {
+    work: impl Future<Output = Result<T, AttemptFailure>>,
+) -> Result<T, AttemptFailure> {
     let stopped = async {
         if stop.wait_for(|s| *s).await.is_err() {
             std::future::pending::<()>().await;
@@ -223,12 +225,12 @@ async fn guarded<T>(
     };
     tokio::select! {
         result = work => result,
-        () = stopped => Err(Setback::new("interrupted", "interrupted before it was committed")),
+        () = stopped => Err(AttemptFailure::new("interrupted", "interrupted before it was committed")),
     }
 }
 
-fn lost() -> Setback {
-    Setback::new(
+fn lost() -> AttemptFailure {
+    AttemptFailure::new(
         "checkpoint",
         "NetworkManager lost the checkpoint in mid-change (it was restarted, or its timer ran out)",
     )

@@ -1,4 +1,4 @@
-//! Changes that wait for a word: `--try`, `--no-commit`, and the verbs `commit` and `rollback`.
+//! Changes that wait for a confirmation: `--try`, `--no-commit`, and the verbs `commit` and `rollback`.
 //!
 //! The process that made the change holds it, winds its checkpoint and waits; the verbs leave their
 //! decision in a file for it. Only where that process is gone do they act themselves.
@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::{Setback, Settings};
+use super::{AttemptFailure, Settings};
 use crate::journal::{Journal, Phase, Record};
 use crate::lock::HostLock;
 use crate::nm::Nm;
@@ -20,7 +20,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Commit => "commit",
             Self::Rollback => "rollback",
@@ -28,23 +28,23 @@ impl Decision {
     }
 }
 
-/// From here on the verbs find the change; only then may anybody be told that it waits.
+/// From here on the verbs find the change; only then may it be reported as waiting.
 pub(super) fn open(
     journal: &Journal,
     record: &mut Record,
     checkpoint: &str,
     within: Duration,
-) -> Result<(), Setback> {
+) -> Result<(), AttemptFailure> {
     let until = humantime::format_rfc3339_seconds(SystemTime::now() + within).to_string();
     record.turn(Phase::Pending { until, checkpoint: checkpoint.to_string() });
-    journal.update(record).map_err(|e| Setback::new("journal", e.to_string()))
+    journal.update(record).map_err(|e| AttemptFailure::new("journal", e.to_string()))
 }
 
 pub(super) async fn await_decision(
     record: &Record,
     settings: &Settings,
     within: Duration,
-) -> Result<(), Setback> {
+) -> Result<(), AttemptFailure> {
     let file = decision_file(&settings.run_dir, &record.id);
     let end = Instant::now() + within;
     while Instant::now() < end {
@@ -55,19 +55,19 @@ pub(super) async fn await_decision(
             }
             Ok("rollback") => {
                 std::fs::remove_file(&file).ok();
-                return Err(Setback::new("confirm", "rolled back as asked"));
+                return Err(AttemptFailure::new("confirm", "rolled back as asked"));
             }
             _ => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
-    Err(Setback::new("confirm", format!("not confirmed within {} s", within.as_secs())))
+    Err(AttemptFailure::new("confirm", format!("not confirmed within {} s", within.as_secs())))
 }
 
 /// Confirms the change of this process's own record, or of another's.
 pub fn decide(run_dir: &Path, id: &str, decision: Decision) -> Result<()> {
     let file = decision_file(run_dir, id);
     let temporary = file.with_extension("new");
-    std::fs::write(&temporary, decision.word())
+    std::fs::write(&temporary, decision.as_str())
         .and_then(|()| std::fs::rename(&temporary, &file))
         .map_err(|e| Error::Journal { dir: run_dir.display().to_string(), why: e.to_string() })
 }
@@ -101,7 +101,7 @@ async fn end(settings: &Settings, checkpoint: Option<&str>, decision: Decision) 
     if let Some(outcome) = wait_for_owner(&journal, settings, &record.id).await {
         return Ok(outcome);
     }
-    // Its owner is gone: NetworkManager is about to go back by itself, or already has.
+    // Its owner is gone: NetworkManager is about to roll back by itself, or already has.
     std::fs::remove_file(decision_file(&settings.run_dir, &record.id)).ok();
     let _lock = HostLock::take(&settings.run_dir)?;
     recover::finish_pending(&journal, record, decision).await
@@ -127,7 +127,7 @@ async fn end_foreign(checkpoint: Option<&str>, decision: Decision) -> Result<Out
         Some(asked) => open.into_iter().find(|c| c == asked),
         None => open.into_iter().next(),
     };
-    let Some(path) = path else { return Err(Error::NoCheckpoint { verb: decision.word() }) };
+    let Some(path) = path else { return Err(Error::NoCheckpoint { verb: decision.as_str() }) };
     match decision {
         Decision::Commit => {
             nm.commit(&path).await?;

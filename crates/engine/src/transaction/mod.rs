@@ -27,9 +27,9 @@ pub use load::{Loaded, load};
 use crate::error::Category;
 use crate::journal::{Journal, Phase, Record};
 use crate::lock::HostLock;
-use crate::outcome::{Outcome, ProbeReports, Verdict};
-use crate::probe::{self, Cluster, Probe, Report};
-use crate::worker::Manner;
+use crate::outcome::{Outcome, ProbeResults, Verdict};
+use crate::probe::{self, Cluster, Probe, ProbeResult};
+use crate::worker::ApplyOptions;
 use crate::{Error, Result, desired, failpoint, observe, ovs, recover, restore, snapshot};
 
 /// What is asked for, and how.
@@ -40,9 +40,9 @@ pub struct Request {
     pub capture: Option<Value>,
     /// What people call it: a file, a policy.
     pub source: String,
-    pub ending: Ending,
-    pub manner: Manner,
-    /// None: none but what the host itself suggests (gateways, DNS), and in a cluster what the cluster tells.
+    pub completion: Completion,
+    pub options: ApplyOptions,
+    /// None: none but what the host itself suggests (gateways, DNS), and in a cluster the cluster probes.
     pub probes: Option<Vec<Probe>>,
     pub patience: Duration,
     /// How long nmstate's part may take.
@@ -58,8 +58,8 @@ impl Request {
             state,
             capture: None,
             source: source.into(),
-            ending: Ending::Commit,
-            manner: Manner::default(),
+            completion: Completion::Commit,
+            options: ApplyOptions::default(),
             probes: None,
             patience: Duration::from_secs(20),
             limit: Duration::from_secs(120),
@@ -70,9 +70,9 @@ impl Request {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum Completion {
     Commit,
-    /// Goes back unless somebody confirms in time.
+    /// Rolled back unless somebody confirms in time.
     Confirm {
         within: Duration,
     },
@@ -83,11 +83,11 @@ pub enum Ending {
 pub struct Settings {
     pub state_dir: PathBuf,
     pub run_dir: PathBuf,
-    /// NetworkManager goes back by itself so long after the last sign of life.
+    /// NetworkManager rolls back by itself so long after the last sign of life.
     pub dead_man: Duration,
     /// How long the new state may take to be there, once nmstate is done.
     pub settle: Duration,
-    /// What the cluster tells of this host; none for a host that belongs to none.
+    /// Probes by way of the cluster; none for a host that belongs to none.
     pub cluster: Cluster,
     /// What the probe of DNS asks for, where the probe itself does not say; none: the root.
     pub dns_name: Option<String>,
@@ -110,7 +110,7 @@ impl Default for Settings {
 #[derive(Clone, Debug)]
 pub enum Step {
     Planned(Plan),
-    Probed(Vec<Report>),
+    Probed(Vec<ProbeResult>),
     Snapshot,
     Applying,
     Verifying,
@@ -126,18 +126,18 @@ pub enum Step {
     Done,
 }
 
-/// Why the attempt is taken back.
+/// Why an attempt is rolled back.
 #[derive(Debug)]
-pub struct Setback {
+pub(crate) struct AttemptFailure {
     pub step: &'static str,
     /// Of `linesman explain`.
     pub code: &'static str,
     pub reason: String,
     pub differences: Vec<Difference>,
-    pub probes: Vec<Report>,
+    pub probes: Vec<ProbeResult>,
 }
 
-impl Setback {
+impl AttemptFailure {
     fn new(step: &'static str, reason: impl Into<String>) -> Self {
         let code = endings::of_step(step);
         Self { step, code, reason: reason.into(), differences: Vec::new(), probes: Vec::new() }
@@ -172,7 +172,7 @@ impl Session {
         &self.loaded
     }
 
-    /// Runs the transaction. `stop` turning true takes the change back.
+    /// Runs the transaction. `stop` turning true rolls the change back.
     pub async fn apply(
         self,
         request: &Request,
@@ -187,7 +187,7 @@ impl Session {
     }
 }
 
-/// Runs the whole transaction. `stop` turning true takes the change back.
+/// Runs the whole transaction. `stop` turning true rolls the change back.
 pub async fn apply(
     request: &Request,
     settings: &Settings,
@@ -223,7 +223,7 @@ async fn attempt_change(
         return Ok(Outcome::unchanged());
     }
     // nmstate writes the profile of every interface that the document names, and applies it again,
-    // which takes addresses of others away: the way back covers them all.
+    // which takes addresses of others away: the snapshot covers them all.
     plan.touched.extend(desired::interfaces(&desired));
     load::preconditions(&loaded, &desired).await?;
     let (before, snapshot) = tokio::join!(
@@ -249,21 +249,21 @@ async fn attempt_change(
     match attempted {
         Ok(done) => {
             let outcome = Outcome {
-                probes: ProbeReports { before, after: done.probes, after_rollback: Vec::new() },
+                probes: ProbeResults { before, after: done.probes, after_rollback: Vec::new() },
                 notes: done.notes,
                 milliseconds: done.milliseconds,
                 worker_peak_kib: done.worker_peak_kib,
                 ..Outcome::committed()
             };
             if let Err(e) = journal.finish(&mut record, outcome.clone()) {
-                log::error!("{e}");
+                tracing::error!(change = record.id, error = %e, "cannot write the journal");
             }
             say(Step::Done);
             Ok(outcome)
         }
-        Err(setback) => {
-            say(Step::RollingBack { reason: setback.reason.clone() });
-            Ok(take_back(&journal, &mut record, &context, before.clone(), setback).await)
+        Err(failure) => {
+            say(Step::RollingBack { reason: failure.reason.clone() });
+            Ok(roll_back(&journal, &mut record, &context, before.clone(), failure).await)
         }
     }
 }
@@ -294,18 +294,18 @@ fn refusal(problems: Vec<Diagnostic>) -> Refusal {
     Refusal::Document(problems)
 }
 
-async fn take_back(
+async fn roll_back(
     journal: &Journal,
     record: &mut Record,
     attempt::Context { snapshot, probes, settings, .. }: &attempt::Context<'_>,
-    before: Vec<Report>,
-    setback: Setback,
+    before: Vec<ProbeResult>,
+    failure: AttemptFailure,
 ) -> Outcome {
     let touched = record.phase != Phase::Prepared;
-    record.turn(Phase::RollingBack { reason: setback.reason.clone() });
+    record.turn(Phase::RollingBack { reason: failure.reason.clone() });
     // A journal that cannot be written must not keep the host cut off.
     if let Err(e) = journal.update(record) {
-        log::error!("{e}");
+        tracing::error!(change = record.id, error = %e, "cannot write the journal");
     }
     failpoint::reach("rolling-back").await;
     let restored = if touched {
@@ -325,13 +325,13 @@ async fn take_back(
             Verdict::Incomplete => Category::Incomplete,
             _ => Category::RolledBack,
         }),
-        code: Some(if verdict == Verdict::Incomplete { endings::NOT_BACK } else { setback.code }.to_string()),
-        step: Some(setback.step.to_string()),
-        reason: Some(setback.reason),
-        differences: setback.differences,
+        code: Some(if verdict == Verdict::Incomplete { endings::NOT_BACK } else { failure.code }.to_string()),
+        step: Some(failure.step.to_string()),
+        reason: Some(failure.reason),
+        differences: failure.differences,
         remaining: restored.remaining,
         notes: restored.notes,
-        probes: ProbeReports { before, after: setback.probes, after_rollback },
+        probes: ProbeResults { before, after: failure.probes, after_rollback },
         ..Outcome::new(verdict)
     };
     if restored.unfinished {
@@ -339,7 +339,7 @@ async fn take_back(
         return outcome;
     }
     if let Err(e) = journal.finish(record, outcome.clone()) {
-        log::error!("{e}");
+        tracing::error!(change = record.id, error = %e, "cannot write the journal");
     }
     outcome
 }

@@ -12,10 +12,10 @@ use serde_json::Value;
 use crate::keyfile::{self, ProfileFile};
 use crate::nm::Nm;
 use crate::observe;
-use crate::worker::Manner;
+use crate::worker::ApplyOptions;
 
-pub async fn check(nm: &Nm, desired: &Value, manner: Manner) -> Result<(), String> {
-    if manner.memory_only {
+pub async fn check(nm: &Nm, desired: &Value, options: ApplyOptions) -> Result<(), String> {
+    if options.memory_only {
         return Ok(());
     }
     let view = nm.view().await.map_err(|e| e.to_string())?;

@@ -12,7 +12,7 @@ use crate::journal::write_durably;
 use crate::keyfile::ProfileFile;
 use crate::nm::Nm;
 
-/// Called when the way back is written down.
+/// Called once the snapshot is written.
 pub async fn take_out(nm: &Nm, profiles: &[ProfileFile], desired: &Value) -> Result<()> {
     let altered = without_stale(profiles, desired);
     for profile in &altered {

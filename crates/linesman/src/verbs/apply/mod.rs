@@ -10,8 +10,8 @@ use std::time::Duration;
 use linesman_core::check::without_cluster;
 use linesman_core::document::Document;
 use linesman_engine::probe::Probe;
-use linesman_engine::transaction::{self, Ending, Request, Settings};
-use linesman_engine::worker::Manner;
+use linesman_engine::transaction::{self, Completion, Request, Settings};
+use linesman_engine::worker::ApplyOptions;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -75,16 +75,16 @@ fn request(args: &ApplyArgs, document: &Document) -> Request {
     const UNCONFIRMED: Duration = Duration::from_secs(60);
     const APPLYING: Duration = Duration::from_secs(120);
     const PATIENCE: Duration = Duration::from_secs(20);
-    let ending = match (args.try_for, args.no_commit) {
-        (Some(within), _) => Ending::Confirm { within },
-        (None, true) => Ending::Confirm { within: args.timeout.unwrap_or(UNCONFIRMED) },
-        (None, false) => Ending::Commit,
+    let completion = match (args.try_for, args.no_commit) {
+        (Some(within), _) => Completion::Confirm { within },
+        (None, true) => Completion::Confirm { within: args.timeout.unwrap_or(UNCONFIRMED) },
+        (None, false) => Completion::Commit,
     };
     let limit = if args.no_commit { None } else { args.timeout };
     let said = document.options.patience.map(Duration::from_secs);
     Request {
-        ending,
-        manner: Manner { override_interface: args.override_iface, memory_only: args.memory_only },
+        completion,
+        options: ApplyOptions { override_interface: args.override_iface, memory_only: args.memory_only },
         probes: probes(args, document),
         patience: args.patience.or(said).unwrap_or(PATIENCE),
         limit: limit.unwrap_or(APPLYING),

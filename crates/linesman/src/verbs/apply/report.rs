@@ -1,7 +1,7 @@
 //! An outcome in words.
 
 use linesman_engine::outcome::{Outcome, Verdict};
-use linesman_engine::probe::Report;
+use linesman_engine::probe::ProbeResult;
 
 use crate::output;
 
@@ -56,6 +56,6 @@ fn probe_lines(outcome: &Outcome) {
     }
 }
 
-pub fn probes(reports: &[Report]) -> String {
+pub fn probes(reports: &[ProbeResult]) -> String {
     reports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use linesman_core::probe::Probe;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct ProbeResult {
     pub probe: Probe,
-    pub outcome: Outcome,
+    pub status: ProbeStatus,
     /// How long after the start of the run this was known.
     #[serde(with = "millis", rename = "after_ms")]
     pub after: Duration,
@@ -15,7 +15,7 @@ pub struct Report {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum ProbeStatus {
     Passed {
         #[serde(with = "millis", rename = "took_ms")]
         took: Duration,
@@ -32,30 +32,30 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
+impl ProbeStatus {
     pub fn passed(&self) -> bool {
-        matches!(self, Outcome::Passed { .. })
+        matches!(self, ProbeStatus::Passed { .. })
     }
 
     pub(super) fn failed(why: impl Into<String>) -> Self {
-        Outcome::Failed { why: why.into() }
+        ProbeStatus::Failed { why: why.into() }
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for ProbeStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Outcome::Passed { took, note: None } => write!(f, "passed in {}", Short(*took)),
-            Outcome::Passed { note: Some(note), .. } => write!(f, "passed in part: {note}"),
-            Outcome::Failed { why } => write!(f, "failed: {why}"),
-            Outcome::NotApplicable { why } => write!(f, "not applicable: {why}"),
+            ProbeStatus::Passed { took, note: None } => write!(f, "passed in {}", Short(*took)),
+            ProbeStatus::Passed { note: Some(note), .. } => write!(f, "passed in part: {note}"),
+            ProbeStatus::Failed { why } => write!(f, "failed: {why}"),
+            ProbeStatus::NotApplicable { why } => write!(f, "not applicable: {why}"),
         }
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ProbeResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.probe.spec, self.outcome)
+        write!(f, "{} {}", self.probe.spec, self.status)
     }
 }
 

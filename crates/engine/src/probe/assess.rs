@@ -6,23 +6,23 @@ use serde::{Deserialize, Serialize};
 
 use linesman_core::probe::ProbeSpec;
 
-use super::report::{Outcome, Report};
+use super::result::{ProbeResult, ProbeStatus};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Verdict {
-    pub judgements: Vec<Judgement>,
+pub struct ProbeAssessment {
+    pub comparisons: Vec<ProbeComparison>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Judgement {
+pub struct ProbeComparison {
     pub probe: ProbeSpec,
     #[serde(flatten)]
-    pub standing: Standing,
+    pub change: ProbeChange,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "standing", rename_all = "kebab-case")]
-pub enum Standing {
+#[serde(tag = "change", rename_all = "kebab-case")]
+pub enum ProbeChange {
     Holds,
     /// It did not pass before; now it does.
     Gained,
@@ -47,7 +47,7 @@ pub enum Standing {
     },
 }
 
-impl Verdict {
+impl ProbeAssessment {
     /// The change may stay.
     pub fn holds(&self) -> bool {
         self.broken().next().is_none()
@@ -55,71 +55,71 @@ impl Verdict {
 
     /// Why the change may not stay.
     pub fn reason(&self) -> Option<String> {
-        let broken: Vec<String> = self.broken().map(Judgement::to_string).collect();
+        let broken: Vec<String> = self.broken().map(ProbeComparison::to_string).collect();
         (!broken.is_empty()).then(|| broken.join("; "))
     }
 
-    fn broken(&self) -> impl Iterator<Item = &Judgement> {
+    fn broken(&self) -> impl Iterator<Item = &ProbeComparison> {
         let against =
-            |standing: &Standing| matches!(standing, Standing::Broke { .. } | Standing::Weakened { .. });
-        self.judgements.iter().filter(move |judgement| against(&judgement.standing))
+            |change: &ProbeChange| matches!(change, ProbeChange::Broke { .. } | ProbeChange::Weakened { .. });
+        self.comparisons.iter().filter(move |comparison| against(&comparison.change))
     }
 }
 
 /// Probes are matched by what they probe; their timeouts may differ.
-pub fn judge(before: &[Report], after: &[Report]) -> Verdict {
-    let find = |reports: &[Report], spec: &ProbeSpec| {
-        reports.iter().find(|report| report.probe.spec == *spec).map(|report| report.outcome.clone())
+pub fn assess(before: &[ProbeResult], after: &[ProbeResult]) -> ProbeAssessment {
+    let find = |results: &[ProbeResult], spec: &ProbeSpec| {
+        results.iter().find(|result| result.probe.spec == *spec).map(|result| result.status.clone())
     };
-    let tried = after.iter().map(|report| &report.probe.spec);
-    let untried = before.iter().map(|report| &report.probe.spec).filter(|spec| find(after, spec).is_none());
-    let judgement = |spec: &ProbeSpec| {
-        let standing = weigh(find(before, spec).as_ref(), find(after, spec).as_ref());
-        Judgement { probe: spec.clone(), standing }
+    let tried = after.iter().map(|result| &result.probe.spec);
+    let untried = before.iter().map(|result| &result.probe.spec).filter(|spec| find(after, spec).is_none());
+    let comparison = |spec: &ProbeSpec| {
+        let change = weigh(find(before, spec).as_ref(), find(after, spec).as_ref());
+        ProbeComparison { probe: spec.clone(), change }
     };
-    Verdict { judgements: tried.chain(untried).map(judgement).collect() }
+    ProbeAssessment { comparisons: tried.chain(untried).map(comparison).collect() }
 }
 
-fn weigh(before: Option<&Outcome>, after: Option<&Outcome>) -> Standing {
-    use Outcome::{Failed, NotApplicable, Passed};
+fn weigh(before: Option<&ProbeStatus>, after: Option<&ProbeStatus>) -> ProbeChange {
+    use ProbeStatus::{Failed, NotApplicable, Passed};
     match (before, after) {
         // It may take a wrong address to be heard at layer 2 only.
         (Some(Passed { note: None, .. }), Some(Passed { note: Some(note), .. })) => {
-            Standing::Weakened { why: note.clone() }
+            ProbeChange::Weakened { why: note.clone() }
         }
-        (None | Some(Passed { .. }), Some(Passed { .. })) => Standing::Holds,
-        (_, Some(Passed { .. })) => Standing::Gained,
-        (None | Some(Passed { .. }), Some(Failed { why })) => Standing::Broke { why: why.clone() },
+        (None | Some(Passed { .. }), Some(Passed { .. })) => ProbeChange::Holds,
+        (_, Some(Passed { .. })) => ProbeChange::Gained,
+        (None | Some(Passed { .. }), Some(Failed { why })) => ProbeChange::Broke { why: why.clone() },
         // A default route that is gone leaves nothing to probe: the worst case, not an excuse.
-        (Some(Passed { .. }), Some(NotApplicable { why })) => Standing::Broke { why: why.clone() },
-        (Some(Passed { .. }), None) => Standing::Broke { why: "it was not tried again".to_owned() },
+        (Some(Passed { .. }), Some(NotApplicable { why })) => ProbeChange::Broke { why: why.clone() },
+        (Some(Passed { .. }), None) => ProbeChange::Broke { why: "it was not tried again".to_owned() },
         (Some(Failed { .. }), Some(Failed { why } | NotApplicable { why }))
-        | (Some(Failed { why }), None) => Standing::StillFails { why: why.clone() },
-        (Some(NotApplicable { .. }), Some(Failed { why })) => Standing::FailsAnew { why: why.clone() },
+        | (Some(Failed { why }), None) => ProbeChange::StillFails { why: why.clone() },
+        (Some(NotApplicable { .. }), Some(Failed { why })) => ProbeChange::FailsAnew { why: why.clone() },
         (_, Some(NotApplicable { why })) | (Some(NotApplicable { why }), None) => {
-            Standing::NotApplicable { why: why.clone() }
+            ProbeChange::NotApplicable { why: why.clone() }
         }
-        (None, None) => Standing::NotApplicable { why: "it was never tried".to_owned() },
+        (None, None) => ProbeChange::NotApplicable { why: "it was never tried".to_owned() },
     }
 }
 
-impl fmt::Display for Judgement {
+impl fmt::Display for ProbeComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let probe = &self.probe;
-        match &self.standing {
-            Standing::Holds => write!(f, "{probe} passes"),
-            Standing::Gained => write!(f, "{probe} passes, which it did not before"),
-            Standing::Broke { why } => write!(f, "{probe} failed: {why}"),
-            Standing::Weakened { why } => {
+        match &self.change {
+            ProbeChange::Holds => write!(f, "{probe} passes"),
+            ProbeChange::Gained => write!(f, "{probe} passes, which it did not before"),
+            ProbeChange::Broke { why } => write!(f, "{probe} failed: {why}"),
+            ProbeChange::Weakened { why } => {
                 write!(f, "{probe} passed in full before the change, only in part after it: {why}")
             }
-            Standing::StillFails { why } => {
+            ProbeChange::StillFails { why } => {
                 write!(f, "{probe} failed before the change and fails after it: {why}")
             }
-            Standing::FailsAnew { why } => {
+            ProbeChange::FailsAnew { why } => {
                 write!(f, "{probe} could not be tried before the change and fails after it: {why}")
             }
-            Standing::NotApplicable { why } => write!(f, "{probe} not applicable: {why}"),
+            ProbeChange::NotApplicable { why } => write!(f, "{probe} not applicable: {why}"),
         }
     }
 }
@@ -130,20 +130,20 @@ mod tests {
 
     use super::*;
 
-    fn outcome(word: &str) -> Option<Outcome> {
+    fn status(word: &str) -> Option<ProbeStatus> {
         let why = |why: &str| why.to_owned();
         match word {
-            "passed" => Some(Outcome::Passed { took: Duration::ZERO, note: None }),
-            "partly" => Some(Outcome::Passed { took: Duration::ZERO, note: Some(why("layer 2 only")) }),
-            "failed" => Some(Outcome::Failed { why: why("silent") }),
-            "n/a" => Some(Outcome::NotApplicable { why: why("no route") }),
+            "passed" => Some(ProbeStatus::Passed { took: Duration::ZERO, note: None }),
+            "partly" => Some(ProbeStatus::Passed { took: Duration::ZERO, note: Some(why("layer 2 only")) }),
+            "failed" => Some(ProbeStatus::Failed { why: why("silent") }),
+            "n/a" => Some(ProbeStatus::NotApplicable { why: why("no route") }),
             _ => None,
         }
     }
 
-    fn reports(spec: &ProbeSpec, word: &str) -> Vec<Report> {
+    fn results(spec: &ProbeSpec, word: &str) -> Vec<ProbeResult> {
         let probe = spec.clone().into();
-        outcome(word).map(|outcome| Report { probe, outcome, after: Duration::ZERO }).into_iter().collect()
+        status(word).map(|status| ProbeResult { probe, status, after: Duration::ZERO }).into_iter().collect()
     }
 
     const CASES: &str = "
@@ -174,7 +174,7 @@ mod tests {
     ";
 
     #[test]
-    fn every_combination_is_judged() {
+    fn every_combination_is_assessed() {
         let spec: ProbeSpec = "gateway:v4".parse().unwrap();
         let mut cases = 0;
         for line in CASES.lines().filter(|line| line.contains('|')).skip(1) {
@@ -182,9 +182,9 @@ mod tests {
             else {
                 panic!("{line}");
             };
-            let verdict = judge(&reports(&spec, before), &reports(&spec, after));
-            assert_eq!(verdict.holds(), may_stay == "yes", "{line}");
-            assert_eq!(verdict.judgements[0].to_string(), words, "{line}");
+            let assessment = assess(&results(&spec, before), &results(&spec, after));
+            assert_eq!(assessment.holds(), may_stay == "yes", "{line}");
+            assert_eq!(assessment.comparisons[0].to_string(), words, "{line}");
             cases += 1;
         }
         assert_eq!(cases, 23);
@@ -194,36 +194,36 @@ mod tests {
     #[test]
     fn what_passes_in_part_is_called_so_in_the_list_too() {
         let spec: ProbeSpec = "gateway:v4".parse().unwrap();
-        let after = reports(&spec, "partly");
+        let after = results(&spec, "partly");
         assert_eq!(after[0].to_string(), "gateway:v4 passed in part: layer 2 only");
-        let reason = judge(&reports(&spec, "passed"), &after).reason().unwrap();
+        let reason = assess(&results(&spec, "passed"), &after).reason().unwrap();
         assert!(reason.ends_with("only in part after it: layer 2 only"), "{reason}");
     }
 
     #[test]
     fn one_that_broke_outweighs_many_that_hold() {
         let (gateway, dns): (ProbeSpec, ProbeSpec) = ("gateway:v4".parse().unwrap(), "dns".parse().unwrap());
-        let before = [reports(&gateway, "passed"), reports(&dns, "passed")].concat();
-        let after = [reports(&dns, "failed"), reports(&gateway, "passed")].concat();
-        let verdict = judge(&before, &after);
-        assert!(!verdict.holds());
-        assert_eq!(verdict.reason().as_deref(), Some("dns failed: silent"));
-        assert_eq!(verdict.judgements.len(), 2);
+        let before = [results(&gateway, "passed"), results(&dns, "passed")].concat();
+        let after = [results(&dns, "failed"), results(&gateway, "passed")].concat();
+        let assessment = assess(&before, &after);
+        assert!(!assessment.holds());
+        assert_eq!(assessment.reason().as_deref(), Some("dns failed: silent"));
+        assert_eq!(assessment.comparisons.len(), 2);
     }
 
     #[test]
     fn a_longer_timeout_does_not_make_another_probe() {
         let patient: crate::probe::Probe = "dns,timeout=9s".parse().unwrap();
-        let before = reports(&patient.spec, "failed");
-        let after = vec![Report { probe: patient, ..before[0].clone() }];
-        assert!(judge(&before, &after).holds());
+        let before = results(&patient.spec, "failed");
+        let after = vec![ProbeResult { probe: patient, ..before[0].clone() }];
+        assert!(assess(&before, &after).holds());
     }
 
     #[test]
-    fn a_verdict_survives_the_journal() {
+    fn an_assessment_survives_the_journal() {
         let spec: ProbeSpec = "tcp:10.0.0.1:22".parse().unwrap();
-        let verdict = judge(&reports(&spec, "passed"), &reports(&spec, "failed"));
-        let text = serde_json::to_string(&verdict).unwrap();
-        assert_eq!(serde_json::from_str::<Verdict>(&text).unwrap(), verdict);
+        let assessment = assess(&results(&spec, "passed"), &results(&spec, "failed"));
+        let text = serde_json::to_string(&assessment).unwrap();
+        assert_eq!(serde_json::from_str::<ProbeAssessment>(&text).unwrap(), assessment);
     }
 }

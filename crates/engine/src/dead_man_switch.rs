@@ -12,7 +12,7 @@ use crate::Result;
 use crate::nm::Nm;
 
 /// How often it is wound.
-const TURN: Duration = Duration::from_millis(2500);
+const WIND_EVERY: Duration = Duration::from_millis(2500);
 /// An answer that took longer than this came from a NetworkManager that lives.
 const BUSY: Duration = Duration::from_secs(5);
 
@@ -22,7 +22,7 @@ fn whole_seconds(time: Duration) -> u32 {
 
 /// What is known about the checkpoint of this change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum CheckpointState {
     /// nmstate has not made it yet.
     Awaited,
     Open(String),
@@ -31,61 +31,61 @@ pub enum State {
 }
 
 #[derive(Debug)]
-pub struct Switch {
-    state: watch::Receiver<State>,
+pub struct DeadManSwitch {
+    state: watch::Receiver<CheckpointState>,
     task: JoinHandle<()>,
     made: Rc<RefCell<Option<Instant>>>,
     seconds: Rc<Cell<u32>>,
 }
 
-impl Switch {
-    /// nmstate makes the checkpoint and does not tell its name: whatever appears beside `known` is it.
+impl DeadManSwitch {
+    /// nmstate makes the checkpoint and does not report its name: whatever appears beside `known` is it.
     pub async fn arm(nm: &Nm, known: Vec<String>, dead_man: Duration) -> Result<Self> {
         let mut events = nm.checkpoint_events().await?;
-        let (tell, state) = watch::channel(State::Awaited);
+        let (publish, state) = watch::channel(CheckpointState::Awaited);
         let nm = nm.clone();
         let made = Rc::new(RefCell::new(None));
         let since = made.clone();
         let seconds = Rc::new(Cell::new(whole_seconds(dead_man)));
         let wound = seconds.clone();
         let task = tokio::task::spawn_local(async move {
-            let mut turn = tokio::time::interval(TURN.min(dead_man / 4));
+            let mut turn = tokio::time::interval(WIND_EVERY.min(dead_man / 4));
             loop {
                 tokio::select! {
-                    event = events.next() => if event.is_none() { tell.send_modify(State::lose); return },
+                    event = events.next() => if event.is_none() { publish.send_modify(CheckpointState::lose); return },
                     _ = turn.tick() => {}
                 }
-                let current = tell.borrow().clone();
+                let current = publish.borrow().clone();
                 let asked = Instant::now();
                 match (current, nm.checkpoints().await) {
-                    (State::Awaited, Ok(open)) => {
+                    (CheckpointState::Awaited, Ok(open)) => {
                         if let Some(new) = open.into_iter().find(|c| !known.contains(c)) {
                             since.borrow_mut().get_or_insert_with(Instant::now);
-                            tell.send_replace(State::Open(new));
+                            publish.send_replace(CheckpointState::Open(new));
                         }
                     }
-                    (State::Open(path), Ok(open)) if !open.contains(&path) => {
-                        tell.send_replace(State::Lost(path));
+                    (CheckpointState::Open(path), Ok(open)) if !open.contains(&path) => {
+                        publish.send_replace(CheckpointState::Lost(path));
                         return;
                     }
-                    (State::Open(path), Ok(_)) => {
+                    (CheckpointState::Open(path), Ok(_)) => {
                         nm.wind(&path, wound.get()).await.ok();
                     }
                     // One that is gone says so at once; one that is busy with the change is only late.
-                    (State::Open(_), Err(_)) if asked.elapsed() > BUSY => {}
-                    (State::Open(path), Err(_)) => {
-                        tell.send_replace(State::Lost(path));
+                    (CheckpointState::Open(_), Err(_)) if asked.elapsed() > BUSY => {}
+                    (CheckpointState::Open(path), Err(_)) => {
+                        publish.send_replace(CheckpointState::Lost(path));
                         return;
                     }
-                    (State::Awaited, Err(_)) => {}
-                    (State::Lost(_), _) => return,
+                    (CheckpointState::Awaited, Err(_)) => {}
+                    (CheckpointState::Lost(_), _) => return,
                 }
             }
         });
         Ok(Self { state, task, made, seconds })
     }
 
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> CheckpointState {
         self.state.borrow().clone()
     }
 
@@ -101,18 +101,18 @@ impl Switch {
 
     /// Ends only when the checkpoint is lost.
     pub async fn lost(&mut self) {
-        if self.state.wait_for(|s| matches!(s, State::Lost(_))).await.is_err() {
+        if self.state.wait_for(|s| matches!(s, CheckpointState::Lost(_))).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
 
     /// Stops winding; from here on NetworkManager's own timer runs.
-    pub fn release(self) -> State {
+    pub fn disarm(self) -> CheckpointState {
         self.state()
     }
 }
 
-impl State {
+impl CheckpointState {
     fn lose(&mut self) {
         if let Self::Open(path) = self {
             *self = Self::Lost(std::mem::take(path));
@@ -120,7 +120,7 @@ impl State {
     }
 }
 
-impl Drop for Switch {
+impl Drop for DeadManSwitch {
     fn drop(&mut self) {
         self.task.abort();
     }
