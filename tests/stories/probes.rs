@@ -19,7 +19,7 @@ fn probe(node: &Node, probes: &[&str]) -> Vec<Value> {
 }
 
 fn results(reports: &[Value]) -> Vec<&str> {
-    reports.iter().map(|report| report["outcome"]["result"].as_str().unwrap()).collect()
+    reports.iter().map(|report| report["status"]["result"].as_str().unwrap()).collect()
 }
 
 /// Waits for the probes, with so much patience that giving up fails the test.
@@ -54,9 +54,9 @@ fn what_the_hub_keeps_silent_about_fails_and_names_it() {
     }
     let reports = probe(&node, &["gateway:v4", "dns", "tcp:10.9.0.1:80", "ping:10.9.0.1"]);
     assert_eq!(results(&reports), ["passed", "failed", "failed", "failed"], "{reports:#?}");
-    let note = reports[0]["outcome"]["note"].as_str().unwrap();
+    let note = reports[0]["status"]["note"].as_str().unwrap();
     assert!(note.contains("layer 2"), "{note}");
-    assert!(reports[1]["outcome"]["why"].as_str().unwrap().contains("10.9.0.1 does not answer"));
+    assert!(reports[1]["status"]["why"].as_str().unwrap().contains("10.9.0.1 does not answer"));
     lab.hub().block(&node).unwrap();
     assert_eq!(results(&probe(&node, &["gateway:v4", "gateway:v6"])), ["failed", "failed"]);
 }

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use linesman_engine::probe::Probe;
 
 use crate::exit;
+use crate::logging::{self, LogFormat};
 
 /// Keeps the network of this host as declared. A change that cuts the host off undoes itself.
 #[derive(Debug, Parser)]
@@ -164,6 +165,9 @@ pub struct OperatorArgs {
     /// Where to serve /metrics, /healthz and /readyz: ADDRESS:PORT, or `none`
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9474")]
     pub listen: String,
+
+    #[command(flatten)]
+    pub logging: LogArgs,
 
     /// How long a node has to report after its release; the policy's patience comes on top
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=86_400))]
@@ -348,9 +352,19 @@ pub struct AgentArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9473")]
     pub listen: String,
 
+    #[command(flatten)]
+    pub logging: LogArgs,
+
     /// What the probe of DNS asks for where a policy does not say [default: the root]
     #[arg(long, value_name = "NAME", env = "PROBE_DNS_HOST")]
     pub probe_dns_host: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub struct LogArgs {
+    /// How to write the log on standard error; RUST_LOG chooses what is written, as in `info,kube=debug`
+    #[arg(long, value_enum, value_name = "FORMAT", env = logging::FORMAT, default_value_t = LogFormat::Text)]
+    pub log_format: LogFormat,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 mod cli;
 mod exit;
+mod logging;
 mod output;
 mod read;
 mod verbs;
@@ -19,6 +20,7 @@ use crate::exit::Exit;
 fn main() -> ExitCode {
     // Spoken between linesman's own processes: no help, completion or "did you mean" shall name it.
     if std::env::args_os().nth(1).is_some_and(|word| word == worker::VERB) {
+        logging::install_for_worker();
         return within(worker::main());
     }
     let cli = match Cli::try_parse() {
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
             return if asked { Exit::Done } else { Exit::Usage }.into();
         }
     };
+    logging::install(&cli.verb);
     within(run(cli))
 }
 

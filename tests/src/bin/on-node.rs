@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, io::Read, process::ExitCode, time::Duration};
 use linesman_engine::{
     netlink::{LinkEvents, Netlink},
     ovs::{OvsKeys, Scope, carry_plan, missing_rows, restore_plan},
-    probe::{Probe, Report, default_probes, judge, run_once, wait_until_pass},
+    probe::{Probe, ProbeResult, assess, default_probes, run_once, wait_until_pass},
 };
 use linesman_ovsdb::{DEFAULT_SOCKET, Ovsdb};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const USAGE: &str = "on-node keys | restore NAME… | carry NAME… | links | addresses | probe [PROBE…] | wait MILLISECONDS PROBE…
-restore and carry read a snapshot from standard input; wait reads the reports from before the change";
+restore and carry read a snapshot from standard input; wait reads the results from before the change";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -79,10 +79,10 @@ fn probes(texts: &[&str]) -> Result<Vec<Probe>> {
 }
 
 async fn wait(patience: u64, probes: &[Probe]) -> Result<Value> {
-    let before: Vec<Report> = input()?;
+    let before: Vec<ProbeResult> = input()?;
     let mut events = LinkEvents::subscribe().await?;
     let wake = async || events.changed().await;
     let after = wait_until_pass(probes, &before, &None, Duration::from_millis(patience), wake).await;
-    let verdict = judge(&before, &after);
-    Ok(json!({"after": after, "holds": verdict.holds(), "reason": verdict.reason()}))
+    let assessment = assess(&before, &after);
+    Ok(json!({"after": after, "holds": assessment.holds(), "reason": assessment.reason()}))
 }

@@ -1,0 +1,72 @@
+//! A warning that nobody can see is a defect: it arrives, with its fields, from every kind of process.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+const AGENT: &[&str] = &["agent", "--standalone", "--listen", "nowhere"];
+const OPERATOR: &[&str] = &["operator", "--listen", "nowhere"];
+
+fn stderr(arguments: &[&str], environment: &[(&str, &str)]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linesman"));
+    for name in ["RUST_LOG", "JOURNAL_STREAM", "LINESMAN_LOG_FORMAT"] {
+        command.env_remove(name);
+    }
+    let output = command.args(arguments).envs(environment.iter().copied()).output().expect("it was built");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A state directory whose journal holds a record that is no JSON.
+fn broken_journal(name: &str) -> String {
+    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(dir.join("journal")).unwrap();
+    std::fs::write(dir.join("journal/1.record.json"), "{").unwrap();
+    dir.to_string_lossy().into_owned()
+}
+
+#[test]
+fn a_command_warns_of_an_unreadable_journal_and_names_the_file() {
+    let dir = broken_journal("command");
+    let text = stderr(&["--state-dir", &dir, "history"], &[]);
+    assert!(text.starts_with("warning: cannot read a record of the journal"), "{text}");
+    assert!(text.contains(&format!("file={dir}/journal/1.record.json")), "{text}");
+    assert!(text.contains("error="), "{text}");
+}
+
+#[test]
+fn journald_gets_the_priority() {
+    let dir = broken_journal("journald");
+    let text = stderr(&["--state-dir", &dir, "history"], &[("JOURNAL_STREAM", "8:1")]);
+    assert!(text.starts_with("<4>cannot read a record of the journal"), "{text}");
+}
+
+#[test]
+fn rust_log_is_heeded() {
+    let dir = broken_journal("silenced");
+    let text = stderr(&["--state-dir", &dir, "history"], &[("RUST_LOG", "error")]);
+    assert_eq!(text, "");
+}
+
+#[test]
+fn agent_and_operator_write_text_with_time_and_level() {
+    for arguments in [AGENT, OPERATOR] {
+        let text = stderr(arguments, &[("RUST_LOG", "linesman=loud")]);
+        let line = text.lines().next().unwrap_or_default();
+        assert!(line.contains("Z  WARN RUST_LOG cannot be read"), "{text}");
+        assert!(line.contains("error="), "{text}");
+    }
+}
+
+#[test]
+fn agent_and_operator_write_json_when_asked() {
+    for arguments in [AGENT, OPERATOR] {
+        let text = stderr(&[arguments, &["--log-format", "json"]].concat(), &[("RUST_LOG", "linesman=loud")]);
+        let event: Value = serde_json::from_str(text.lines().next().unwrap_or_default()).unwrap();
+        assert_eq!(event["level"], "WARN", "{text}");
+        assert!(
+            event["message"].as_str().is_some_and(|m| m.starts_with("RUST_LOG cannot be read")),
+            "{text}"
+        );
+        assert!(event["error"].is_string() && event["timestamp"].is_string(), "{text}");
+    }
+}
