@@ -5,6 +5,8 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::interface_kind::InterfaceKind;
+
 /// Facts that planning needs and that no NMState document holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
@@ -17,7 +19,7 @@ pub struct Facts {
     pub ovs_running: bool,
     pub nm_version: Option<String>,
     /// Types of interfaces that the kernel cannot make; only those are asked about that a document needs.
-    pub lacking: BTreeSet<String>,
+    pub lacking: BTreeSet<InterfaceKind>,
 }
 
 /// One connection profile of NetworkManager.

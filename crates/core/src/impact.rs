@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::compare::View;
+use crate::interface_kind::InterfaceKind;
 use crate::plan::{Change, ChangeKind, Detail, Subject};
 use crate::reach::{self, OwnPath};
 use crate::state::{self, contains, interfaces, is_up, list, name, network, text};
@@ -112,7 +113,7 @@ impl Judge<'_> {
             return None;
         };
         let new = networks(self.view.declares(device)?);
-        self.own_path.devices().filter_map(|own| self.view.now(own, "unknown")).find_map(|own| {
+        self.own_path.devices().filter_map(|own| self.view.now(own, InterfaceKind::Unknown)).find_map(|own| {
             let shared = networks(own).into_iter().find(|network| new.contains(network))?;
             Some(format!("{device} joins {}/{}, the network of {}", shared.0, shared.1, name(own)))
         })
@@ -121,7 +122,9 @@ impl Judge<'_> {
     /// Nothing runs over it: down, or without addresses, controller, routes and interfaces on top.
     fn is_idle(&self, device: &str) -> bool {
         let observed = self.view.observed;
-        let Some(interface) = self.view.now(device, "unknown").filter(|interface| is_up(interface)) else {
+        let Some(interface) =
+            self.view.now(device, InterfaceKind::Unknown).filter(|interface| is_up(interface))
+        else {
             return true;
         };
         let is_link_local = |ip: IpAddr| matches!(ip, IpAddr::V6(ip) if ip.segments()[0] & 0xffc0 == 0xfe80);
@@ -187,7 +190,8 @@ impl Judge<'_> {
         let forwarded_only = text(rule, "iif").is_some_and(|device| device != "lo");
         let selector = |key| text(rule, key).filter(|written| !written.is_empty()).map(network);
         let own = || {
-            let devices = self.own_path.devices().filter_map(|own| self.view.now(own, "unknown"));
+            let devices =
+                self.own_path.devices().filter_map(|own| self.view.now(own, InterfaceKind::Unknown));
             devices.flat_map(state::addresses).map(|(ip, _)| ip)
         };
         let from = match selector("ip-from") {

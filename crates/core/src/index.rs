@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::state::{interfaces, is_userspace, kind, name};
+use crate::interface_kind::InterfaceKind;
+use crate::state::{interfaces, kind, name};
 
 #[derive(Debug)]
 pub(crate) struct Index<'a>(HashMap<&'a str, Vec<&'a Value>>);
@@ -25,12 +26,12 @@ impl<'a> Index<'a> {
 
     /// The interface of that name and type. Kernel names are unique, so any type matches there; without a type
     /// (`unknown`) an OVS bridge is found too, if nothing else has the name.
-    pub(crate) fn find(&self, wanted: &str, wanted_kind: &str) -> Option<&'a Value> {
+    pub(crate) fn find(&self, wanted: &str, wanted_kind: InterfaceKind) -> Option<&'a Value> {
         let named = self.named(wanted);
-        let kernel = || named.iter().find(|interface| !is_userspace(kind(interface)));
-        let found = if is_userspace(wanted_kind) {
+        let kernel = || named.iter().find(|interface| !kind(interface).is_userspace());
+        let found = if wanted_kind.is_userspace() {
             named.iter().find(|interface| kind(interface) == wanted_kind)
-        } else if wanted_kind == "unknown" {
+        } else if wanted_kind == InterfaceKind::Unknown {
             kernel().or_else(|| named.first())
         } else {
             kernel()
@@ -49,10 +50,13 @@ mod tests {
         let state = json!({"interfaces": [{"name": "br-ex", "type": "ovs-bridge"}, {"name": "br9", "type": "ovs-bridge"},
                                           {"name": "br-ex", "type": "ovs-interface"}]});
         let index = Index::new(&state);
-        assert_eq!(index.find("br-ex", "ovs-bridge").map(kind), Some("ovs-bridge"));
-        assert_eq!(index.find("br-ex", "ovs-interface").map(kind), Some("ovs-interface"));
-        assert_eq!(index.find("br-ex", "unknown").map(kind), Some("ovs-interface"));
-        assert_eq!(index.find("br9", "unknown").map(kind), Some("ovs-bridge"));
-        assert_eq!(index.find("br9", "ethernet"), None);
+        assert_eq!(index.find("br-ex", InterfaceKind::OvsBridge).map(kind), Some(InterfaceKind::OvsBridge));
+        assert_eq!(
+            index.find("br-ex", InterfaceKind::OvsInterface).map(kind),
+            Some(InterfaceKind::OvsInterface)
+        );
+        assert_eq!(index.find("br-ex", InterfaceKind::Unknown).map(kind), Some(InterfaceKind::OvsInterface));
+        assert_eq!(index.find("br9", InterfaceKind::Unknown).map(kind), Some(InterfaceKind::OvsBridge));
+        assert_eq!(index.find("br9", InterfaceKind::Ethernet), None);
     }
 }

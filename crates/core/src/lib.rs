@@ -12,6 +12,7 @@ pub mod facts;
 pub mod finding;
 pub mod impact;
 mod index;
+pub mod interface_kind;
 pub mod inverse;
 pub mod keep;
 pub mod keyfile;

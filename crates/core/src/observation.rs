@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::state;
+use crate::state::{self, is_same_interface};
 
 /// `full` with everything that differs between two glances at the kernel, `before` and `now`. A glance need not tell
 /// everything: what it does not speak of stays as it was until the next full look.
@@ -31,7 +31,7 @@ pub fn patch(full: &Value, before: &Value, now: &Value) -> Value {
 }
 
 fn patch_interfaces(full: &[Value], before: &[Value], now: &[Value]) -> Vec<Value> {
-    let find = |list: &[Value], like: &Value| list.iter().find(|i| is_same(i, like)).cloned();
+    let find = |list: &[Value], like: &Value| list.iter().find(|i| is_same_interface(i, like)).cloned();
     let mut patched: Vec<Value> = full
         .iter()
         .filter(|i| find(before, i).is_none() || find(now, i).is_some())
@@ -72,12 +72,6 @@ fn patch_entries(full: &[Value], before: &[Value], now: &[Value]) -> Vec<Value> 
     let mut entries: Vec<Value> = full.iter().filter(|e| !gone(e)).cloned().collect();
     entries.extend(now.iter().filter(|e| !before.contains(e) && !full.contains(e)).cloned());
     entries
-}
-
-/// By name; the kernel knows no OVS bridges, and calls an OVS port what its driver says.
-fn is_same(one: &Value, other: &Value) -> bool {
-    state::name(one) == state::name(other)
-        && state::is_userspace(state::kind(one)) == state::is_userspace(state::kind(other))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use serde_json::Value;
 
 use crate::index::Index;
+use crate::interface_kind::InterfaceKind;
 use crate::state::{self, contains, interfaces, kind, list, name, network, text};
 
 const MAIN_TABLE: u64 = 254;
@@ -135,7 +136,7 @@ fn below(host: &Index<'_>, device: &str) -> Vec<String> {
     let mut lower: Vec<&str> = Vec::new();
     for interface in host.named(device) {
         lower.extend(state::base(interface).map(|(_, base)| base));
-        if kind(interface) == "ovs-bridge" {
+        if kind(interface) == InterfaceKind::OvsBridge {
             lower.extend(uplinks(host, interface));
         } else {
             lower.extend(state::ports(interface).unwrap_or_default());
@@ -149,16 +150,20 @@ fn below(host: &Index<'_>, device: &str) -> Vec<String> {
 
 /// An interface lives through its OVS bridge, and is reached through its VRF.
 fn is_path(host: &Index<'_>, port: &Value, controller: &str) -> bool {
-    match host.find(controller, "ovs-bridge") {
-        Some(_) => kind(port) == "ovs-interface",
-        None => host.find(controller, "vrf").is_some_and(|controller| kind(controller) == "vrf"),
+    match host.find(controller, InterfaceKind::OvsBridge) {
+        Some(_) => kind(port) == InterfaceKind::OvsInterface,
+        None => host
+            .find(controller, InterfaceKind::Vrf)
+            .is_some_and(|controller| kind(controller) == InterfaceKind::Vrf),
     }
 }
 
 /// The ports of an OVS bridge that lead off this host.
 fn uplinks<'a>(host: &Index<'_>, bridge: &'a Value) -> Vec<&'a str> {
-    let is_internal =
-        |port: &&str| host.find(port, "ovs-interface").is_some_and(|port| kind(port) == "ovs-interface");
+    let is_internal = |port: &&str| {
+        host.find(port, InterfaceKind::OvsInterface)
+            .is_some_and(|port| kind(port) == InterfaceKind::OvsInterface)
+    };
     state::ports(bridge).unwrap_or_default().into_iter().filter(|port| !is_internal(port)).collect()
 }
 

@@ -4,8 +4,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-/// Interfaces that live only in a daemon's database: two of them may share a name with a kernel one.
-const USERSPACE: [&str; 2] = ["ovs-bridge", "ipsec"];
+use crate::interface_kind::InterfaceKind;
 
 /// Sections that name the interface their owner is stacked on.
 const STACKED: [&str; 8] =
@@ -36,14 +35,13 @@ pub fn name(interface: &Value) -> &str {
 }
 
 /// The type as written; `unknown` where none is given.
-pub fn kind(interface: &Value) -> &str {
-    text(interface, "type").unwrap_or("unknown")
+pub fn kind(interface: &Value) -> InterfaceKind {
+    text(interface, "type").map(InterfaceKind::from).unwrap_or_default()
 }
 
-/// NMState calls one end of a veth pair `ethernet` or `veth` as it likes: both mean the same device.
-pub fn same_kind(one: &str, other: &str) -> bool {
-    let plain = |kind| if kind == "veth" { "ethernet" } else { kind };
-    plain(one) == plain(other)
+/// By name; an OVS bridge and its internal interface share one, and are two.
+pub fn is_same_interface(one: &Value, other: &Value) -> bool {
+    name(one) == name(other) && kind(one).is_userspace() == kind(other).is_userspace()
 }
 
 pub fn condition(interface: &Value) -> &str {
@@ -58,23 +56,16 @@ pub fn is_absent(entry: &Value) -> bool {
     text(entry, "state") == Some("absent")
 }
 
-pub fn is_userspace(kind: &str) -> bool {
-    USERSPACE.contains(&kind)
-}
-
-/// Whether the kernel (or OVS) forgets the interface when its profile goes.
-pub fn is_virtual(interface: &Value) -> bool {
-    !matches!(kind(interface), "ethernet" | "veth" | "unknown" | "infiniband" | "loopback")
-}
-
 /// The names of the ports; `None` when the document does not speak of them.
 pub fn ports(interface: &Value) -> Option<Vec<&str>> {
     match kind(interface) {
-        "linux-bridge" => Some(names(at(interface, &["bridge", "port"])?)),
-        "ovs-bridge" => Some(ovs_members(at(interface, &["bridge", "port"])?)),
-        "bond" => bond_ports(interface.get("link-aggregation")?),
-        "vrf" => Some(strings(at(interface, &["vrf", "port"])?)),
-        "hsr" => Some(["port1", "port2"].iter().filter_map(|key| text(interface.get("hsr")?, key)).collect()),
+        InterfaceKind::LinuxBridge => Some(names(at(interface, &["bridge", "port"])?)),
+        InterfaceKind::OvsBridge => Some(ovs_members(at(interface, &["bridge", "port"])?)),
+        InterfaceKind::Bond => bond_ports(interface.get("link-aggregation")?),
+        InterfaceKind::Vrf => Some(strings(at(interface, &["vrf", "port"])?)),
+        InterfaceKind::Hsr => {
+            Some(["port1", "port2"].iter().filter_map(|key| text(interface.get("hsr")?, key)).collect())
+        }
         _ => None,
     }
 }

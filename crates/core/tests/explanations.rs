@@ -14,6 +14,7 @@ use linesman_core::codes::{
 use linesman_core::compose::compose;
 use linesman_core::document::{self, Document, MAX_BYTES};
 use linesman_core::facts::Facts;
+use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::plan::codes::{BASE_GOES, KERNEL_LACKS_TYPE, OVS_NOT_RUNNING};
 use linesman_core::plan::plan;
 use linesman_tools::import::{Input, import};
@@ -77,7 +78,7 @@ fn spoken(example: &Example, text: &str) -> Vec<&'static str> {
     if is_of_an_import(example) {
         return said_by_import(text);
     }
-    let lacking = (example.code == KERNEL_LACKS_TYPE).then(|| "vrf".to_owned()).into_iter().collect();
+    let lacking = (example.code == KERNEL_LACKS_TYPE).then_some(InterfaceKind::Vrf).into_iter().collect();
     let facts = Facts { ovs_running: example.code != OVS_NOT_RUNNING, lacking, ..Facts::default() };
     // The check knows as much of this one as a host does, and speaks first.
     let excused: &[&str] = if example.code == BASE_GOES { &[BASE_ABSENT] } else { &[] };

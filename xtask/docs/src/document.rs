@@ -1,6 +1,7 @@
 //! What can be written in a document.
 
-use linesman_core::check::fields::{INTERFACE, OPTIONS, TOP, TYPES, sections};
+use linesman_core::check::fields::{INTERFACE, OPTIONS, TOP};
+use linesman_core::interface_kind::InterfaceKind;
 
 use super::NOTE;
 
@@ -27,9 +28,9 @@ files on a host, without a cluster, secrets stand in clear.";
 
 pub fn page() -> String {
     let plain = |(key, meaning): &(&str, &str)| format!("| `{key}` | {meaning} |\n");
-    let typed = |(kind, meaning): &(&str, &str)| {
-        let keys: Vec<String> = sections(kind).iter().map(|key| format!("`{key}`")).collect();
-        format!("| `{kind}` | {meaning} | {} |\n", keys.join(", "))
+    let typed = |kind: &InterfaceKind| {
+        let keys: Vec<String> = kind.sections().iter().map(|key| format!("`{key}`")).collect();
+        format!("| `{kind}` | {} | {} |\n", kind.description(), keys.join(", "))
     };
     let option =
         |(key, meaning, default): &(&str, &str, &str)| format!("| `{key}` | {meaning} | {default} |\n");
@@ -41,7 +42,7 @@ pub fn page() -> String {
          ## Secrets\n\n{SECRETS}\n",
         TOP.iter().map(plain).collect::<String>(),
         INTERFACE.iter().map(plain).collect::<String>(),
-        TYPES.iter().map(typed).collect::<String>(),
+        InterfaceKind::ALL.iter().map(typed).collect::<String>(),
         OPTIONS.iter().map(option).collect::<String>(),
     )
 }

@@ -9,6 +9,7 @@ use super::networks::{Network, family, width};
 use super::view::{Interface, State, items, number, text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 
 const SECTIONS: [(&str, &str); 2] = [("ipv4", "IPv4"), ("ipv6", "IPv6")];
@@ -136,6 +137,6 @@ fn is_link_local(address: IpAddr) -> bool {
 }
 
 fn vrf_of_port<'a>(state: &State<'a>) -> HashMap<&'a str, &'a str> {
-    let ports = state.ports.iter().filter(|port| port.controller_kind == "vrf");
+    let ports = state.ports.iter().filter(|port| port.controller_kind == InterfaceKind::Vrf);
     ports.map(|port| (port.name, port.controller)).collect()
 }

@@ -5,19 +5,8 @@ use serde_json::Value;
 use super::view::{Interface, State, items, number, text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
-
-/// Type, its section, and whether it cannot be without a base.
-const BASED: &[(&str, bool)] = &[
-    ("vlan", true),
-    ("mac-vlan", true),
-    ("mac-vtap", true),
-    ("macsec", true),
-    ("vxlan", false),
-    ("ipvlan", false),
-    ("infiniband", false),
-    ("ip-tunnel", false),
-];
 
 const VLAN_IDS: std::ops::RangeInclusive<i128> = 0..=4094;
 /// On a bridge, 0 means "no VLAN".
@@ -27,10 +16,9 @@ const VXLAN_IDS: std::ops::RangeInclusive<i128> = 0..=16_777_215;
 
 /// What the interface is built on, and where that is said.
 pub(super) fn base_of<'a>(interface: &Interface<'a>) -> Option<(Path, &'a str)> {
-    BASED.iter().find(|(kind, _)| *kind == interface.kind)?;
-    let section = interface.get(interface.kind)?;
-    let base = text(section.get("base-iface")).filter(|base| !base.is_empty())?;
-    Some((interface.path.key(interface.kind).key("base-iface"), base))
+    let section = interface.kind.base_section()?;
+    let base = text(interface.get(section)?.get("base-iface")).filter(|base| !base.is_empty())?;
+    Some((interface.path.key(section).key("base-iface"), base))
 }
 
 pub(super) fn bases(state: &State<'_>) -> Vec<Diagnostic> {
@@ -39,13 +27,13 @@ pub(super) fn bases(state: &State<'_>) -> Vec<Diagnostic> {
 
 /// A section that is given has to be complete; one that is not leaves an existing interface as it is.
 fn no_base(interface: &Interface<'_>) -> Option<Diagnostic> {
-    let needs_one = BASED.iter().any(|(kind, needed)| *kind == interface.kind && *needed);
-    let section = interface.get(interface.kind).filter(|section| needs_one && section.is_object())?;
+    let key = interface.kind.base_section().filter(|_| interface.kind.needs_base())?;
+    let section = interface.get(key).filter(|section| section.is_object())?;
     if section.get("base-iface").is_some_and(|base| !base.is_null() && base.as_str() != Some("")) {
         return None;
     }
     let message = format!("'{}' does not say what it is built on", interface.name);
-    let diagnostic = Diagnostic::new(codes::NO_BASE, message).at(interface.path.key(interface.kind));
+    let diagnostic = Diagnostic::new(codes::NO_BASE, message).at(interface.path.key(key));
     Some(diagnostic.hint("add 'base-iface:' with the name of the interface below it"))
 }
 
@@ -60,21 +48,30 @@ fn absent_base(state: &State<'_>, interface: &Interface<'_>) -> Option<Diagnosti
 
 pub(super) fn vlans(state: &State<'_>) -> Vec<Diagnostic> {
     let hint = "VLAN ids go from 1 to 4094 (0 marks priority only)";
-    ids(state, "vlan", &VLAN_IDS, codes::BAD_VLAN_ID, hint)
+    ids(state, &InterfaceKind::Vlan, &VLAN_IDS, codes::BAD_VLAN_ID, hint)
 }
 
 pub(super) fn vxlans(state: &State<'_>) -> Vec<Diagnostic> {
-    ids(state, "vxlan", &VXLAN_IDS, codes::BAD_VXLAN_ID, "VXLAN ids go from 0 to 16777215")
+    ids(state, &InterfaceKind::Vxlan, &VXLAN_IDS, codes::BAD_VXLAN_ID, "VXLAN ids go from 0 to 16777215")
+}
+
+/// The interfaces of a type that shall be up, each with the section that is named like the type.
+fn of_kind<'s, 'a>(
+    state: &'s State<'a>,
+    kind: &'s InterfaceKind,
+) -> impl Iterator<Item = (&'s Interface<'a>, (Path, &'a Value))> {
+    let up = state.up().filter(move |interface| interface.kind == *kind);
+    up.filter_map(|interface| Some((interface, interface.section(interface.kind.sections().get(..1)?)?)))
 }
 
 fn ids(
     state: &State<'_>,
-    kind: &'static str,
+    kind: &InterfaceKind,
     range: &std::ops::RangeInclusive<i128>,
     code: &'static str,
     hint: &str,
 ) -> Vec<Diagnostic> {
-    let sections = state.up().filter(|i| i.kind == kind).filter_map(|i| Some((i, i.section(&[kind])?)));
+    let sections = of_kind(state, kind);
     sections
         .filter_map(|(interface, (path, section))| {
             let Some(id) = section.get("id") else {
@@ -99,7 +96,8 @@ fn out_of_range(
 
 /// VLAN filtering on the ports of bridges.
 pub(super) fn bridge_vlans(state: &State<'_>) -> Vec<Diagnostic> {
-    let bridges = state.up().filter(|i| matches!(i.kind, "linux-bridge" | "ovs-bridge"));
+    let bridges =
+        state.up().filter(|i| matches!(i.kind, InterfaceKind::LinuxBridge | InterfaceKind::OvsBridge));
     let lists = bridges.filter_map(|bridge| bridge.section(&["bridge"])).flat_map(|(path, section)| {
         ["port", "ports"].into_iter().flat_map(move |key| items(section.get(key), &path.key(key)))
     });
@@ -130,7 +128,7 @@ fn port_vlan((path, vlan): (Path, &Value)) -> Vec<Diagnostic> {
 }
 
 pub(super) fn veths(state: &State<'_>) -> Vec<Diagnostic> {
-    let sections = state.up().filter(|i| i.kind == "veth").filter_map(|i| Some((i, i.section(&["veth"])?)));
+    let sections = of_kind(state, &InterfaceKind::Veth);
     sections
         .filter_map(|(interface, (path, section))| {
             let refuse = |message: String, path: Path| {
@@ -152,11 +150,10 @@ pub(super) fn veths(state: &State<'_>) -> Vec<Diagnostic> {
 }
 
 pub(super) fn mac_vlans(state: &State<'_>) -> Vec<Diagnostic> {
-    let kinds = state.up().filter(|i| matches!(i.kind, "mac-vlan" | "mac-vtap"));
-    let sections = kinds.filter_map(|i| Some((i, i.path.key(i.kind), i.get(i.kind)?)));
+    let sections = of_kind(state, &InterfaceKind::MacVlan).chain(of_kind(state, &InterfaceKind::MacVtap));
     sections
-        .filter(|(_, _, section)| section.is_object() && section.get("mode").is_none_or(Value::is_null))
-        .map(|(interface, path, _)| {
+        .filter(|(_, (_, section))| section.get("mode").is_none_or(Value::is_null))
+        .map(|(interface, (path, _))| {
             let diagnostic =
                 Diagnostic::new(codes::MAC_VLAN_MODE, format!("'{}' has no mode", interface.name));
             diagnostic.at(path).hint("add 'mode:' with bridge, vepa, private, passthru or source")
@@ -165,7 +162,7 @@ pub(super) fn mac_vlans(state: &State<'_>) -> Vec<Diagnostic> {
 }
 
 pub(super) fn vrfs(state: &State<'_>) -> Vec<Diagnostic> {
-    let sections = state.up().filter(|i| i.kind == "vrf").filter_map(|i| Some((i, i.section(&["vrf"])?)));
+    let sections = of_kind(state, &InterfaceKind::Vrf);
     sections
         .filter(|(_, (_, section))| match section.get("route-table-id") {
             None | Some(Value::Null) => true,

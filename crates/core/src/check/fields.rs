@@ -69,39 +69,9 @@ pub const OPTIONS: &[(&str, &str, &str)] = &[
     ("patience", "how many seconds the probes may take to pass after the change", "20"),
 ];
 
-/// A type of interface: its name, and what it is.
-pub const TYPES: &[Field] = &[
-    ("ethernet", "a NIC"),
-    ("linux-bridge", "a bridge of the kernel"),
-    ("ovs-bridge", "a bridge of Open vSwitch"),
-    ("ovs-interface", "an internal, patch or DPDK port of an Open vSwitch bridge"),
-    ("bond", "several NICs as one"),
-    ("vlan", "one VLAN of another interface"),
-    ("vxlan", "a tunnel that carries Ethernet in UDP"),
-    ("veth", "a virtual cable; its other end is `veth.peer`"),
-    ("mac-vlan", "a second interface with its own MAC address on another one"),
-    ("mac-vtap", "the same, for a virtual machine"),
-    ("ipvlan", "a second interface with the same MAC address on another one"),
-    ("vrf", "a routing table with interfaces of its own"),
-    ("dummy", "an interface that leads nowhere and keeps addresses"),
-    ("tun", "an interface whose other end is a program"),
-    ("loopback", "`lo`"),
-    ("infiniband", "an InfiniBand port or partition"),
-    ("ip-tunnel", "a tunnel that carries IP in IP"),
-    ("macsec", "encryption on the link"),
-    ("hsr", "two NICs that send everything twice (HSR, PRP)"),
-    ("ipsec", "a tunnel of Libreswan"),
-    ("xfrm", "the kernel's interface of an IPsec tunnel"),
-];
-
-/// The keys that a type has besides those of every interface.
-pub fn sections(kind: &str) -> &'static [&'static str] {
-    super::interfaces::KINDS.iter().find(|(known, _)| *known == kind).map_or(&[], |(_, sections)| sections)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::interfaces::{BASE_KEYS, KINDS, TOP_KEYS};
+    use super::super::interfaces::{BASE_KEYS, TOP_KEYS};
     use super::*;
 
     fn keys(fields: &[Field]) -> Vec<&'static str> {
@@ -112,6 +82,5 @@ mod tests {
     fn every_field_that_is_checked_is_described() {
         assert_eq!(keys(TOP), TOP_KEYS);
         assert_eq!(keys(INTERFACE), BASE_KEYS);
-        assert_eq!(keys(TYPES), KINDS.iter().map(|(kind, _)| *kind).collect::<Vec<_>>());
     }
 }

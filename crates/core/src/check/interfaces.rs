@@ -9,35 +9,11 @@ use super::view::{Interface, Presence, State, text};
 use super::words::hint_for;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 
 pub(super) const TOP_KEYS: [&str; 8] =
     ["interfaces", "routes", "route-rules", "dns-resolver", "hostname", "ovs-db", "ovn", "description"];
-
-/// Types that NMState knows, each with the keys it has besides those of every interface.
-pub(super) const KINDS: &[(&str, &[&str])] = &[
-    ("ethernet", &["ethernet", "veth"]),
-    ("linux-bridge", &["bridge"]),
-    ("ovs-bridge", &["bridge"]),
-    ("ovs-interface", &["patch", "dpdk"]),
-    ("bond", &["link-aggregation", "bond"]),
-    ("vlan", &["vlan"]),
-    ("vxlan", &["vxlan"]),
-    ("veth", &["veth", "ethernet"]),
-    ("mac-vlan", &["mac-vlan"]),
-    ("mac-vtap", &["mac-vtap"]),
-    ("ipvlan", &["ipvlan"]),
-    ("vrf", &["vrf"]),
-    ("dummy", &[]),
-    ("tun", &["tun"]),
-    ("loopback", &[]),
-    ("infiniband", &["infiniband"]),
-    ("ip-tunnel", &["ip-tunnel"]),
-    ("macsec", &["macsec"]),
-    ("hsr", &["hsr"]),
-    ("ipsec", &["libreswan"]),
-    ("xfrm", &["xfrm"]),
-];
 
 /// What people call a type that NMState calls otherwise.
 const OTHER_WORDS: &[(&str, &str)] = &[
@@ -102,9 +78,11 @@ pub(super) fn keys(state: &State<'_>) -> Vec<Diagnostic> {
 }
 
 fn unknown_keys(interface: &Interface<'_>) -> Vec<Diagnostic> {
-    let own: Vec<&str> = match KINDS.iter().find(|(kind, _)| *kind == interface.kind) {
-        Some((_, own)) => own.to_vec(),
-        None => KINDS.iter().flat_map(|(_, own)| own.iter().copied()).collect(),
+    let own: Vec<&str> = match &interface.kind {
+        InterfaceKind::Unknown | InterfaceKind::Other(_) => {
+            InterfaceKind::ALL.iter().flat_map(InterfaceKind::sections).copied().collect()
+        }
+        kind => kind.sections().to_vec(),
     };
     let known: Vec<&str> = BASE_KEYS.into_iter().chain(own).collect();
     let keys = interface.value.as_object().into_iter().flat_map(|map| map.keys());
@@ -113,8 +91,8 @@ fn unknown_keys(interface: &Interface<'_>) -> Vec<Diagnostic> {
 }
 
 fn unknown_key(interface: &Interface<'_>, key: &str, known: &[&str]) -> Diagnostic {
-    let owners: Vec<&str> =
-        KINDS.iter().filter(|(_, own)| own.contains(&key)).map(|(kind, _)| *kind).collect();
+    let owners = InterfaceKind::ALL.iter().filter(|kind| kind.sections().contains(&key));
+    let owners: Vec<&str> = owners.map(InterfaceKind::as_str).collect();
     let path = interface.path.key(key);
     if owners.is_empty() {
         let diagnostic =
@@ -178,7 +156,7 @@ fn bad_name(name: &str, interface: &Interface<'_>) -> Option<Diagnostic> {
 
 /// The kernel never sees OVS bridges, patch and DPDK ports; their names are keys in a database.
 fn may_be_long(interface: &Interface<'_>) -> bool {
-    interface.is_userspace() || interface.get("patch").is_some() || interface.get("dpdk").is_some()
+    interface.kind.is_userspace() || interface.get("patch").is_some() || interface.get("dpdk").is_some()
 }
 
 pub(super) fn kinds(state: &State<'_>) -> Vec<Diagnostic> {
@@ -187,11 +165,8 @@ pub(super) fn kinds(state: &State<'_>) -> Vec<Diagnostic> {
 }
 
 fn unknown_kind(interface: &Interface<'_>) -> Option<Diagnostic> {
-    let kind = interface.kind;
-    if matches!(kind, "" | "unknown") || KINDS.iter().any(|(known, _)| *known == kind) {
-        return None;
-    }
-    let known: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
+    let InterfaceKind::Other(kind) = &interface.kind else { return None };
+    let known: Vec<&str> = InterfaceKind::ALL.iter().map(InterfaceKind::as_str).collect();
     let other = OTHER_WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(kind));
     let hint = match other {
         Some((_, meant)) => format!("did you mean '{meant}'?"),
@@ -203,12 +178,12 @@ fn unknown_kind(interface: &Interface<'_>) -> Option<Diagnostic> {
 
 /// An OVS bridge and its internal interface share a name; two kernel interfaces cannot.
 pub(super) fn duplicates(state: &State<'_>) -> Vec<Diagnostic> {
-    let mut seen: HashMap<(&str, &str), &Interface<'_>> = HashMap::new();
+    let mut seen: HashMap<(&str, Option<&InterfaceKind>), &Interface<'_>> = HashMap::new();
     let named = state.interfaces.iter().filter(|interface| !interface.name.is_empty());
     named
         .filter_map(|interface| {
-            let realm = if interface.is_userspace() { interface.kind } else { "kernel" };
-            let first = *seen.entry((interface.name, realm)).or_insert(interface);
+            let userspace = Some(&interface.kind).filter(|kind| kind.is_userspace());
+            let first = *seen.entry((interface.name, userspace)).or_insert(interface);
             (first.path != interface.path).then(|| twice(interface, first))
         })
         .collect()

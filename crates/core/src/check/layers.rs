@@ -6,6 +6,7 @@ use super::bases::base_of;
 use super::view::State;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 
 /// A name, and whether it is that of a bridge which lives only in Open vSwitch.
@@ -22,7 +23,7 @@ struct Step<'a> {
 
 fn steps<'a>(state: &State<'a>) -> Vec<Step<'a>> {
     let ports = state.ports.iter().map(|port| Step {
-        upper: (port.controller, port.controller_kind == "ovs-bridge"),
+        upper: (port.controller, port.controller_kind == InterfaceKind::OvsBridge),
         lower: (port.name, false),
         path: port.path.clone(),
     });

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::view::{Interface, Presence, State, items, text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 
 /// One entry of a controller's list of ports.
@@ -14,7 +15,7 @@ pub(super) struct Port<'a> {
     pub name: &'a str,
     pub path: Path,
     pub controller: &'a str,
-    pub controller_kind: &'a str,
+    pub controller_kind: InterfaceKind,
     pub controller_path: Path,
 }
 
@@ -25,7 +26,7 @@ pub(super) fn ports_of<'a>(interface: &Interface<'a>) -> Vec<Port<'a>> {
             name,
             path,
             controller: interface.name,
-            controller_kind: interface.kind,
+            controller_kind: interface.kind.clone(),
             controller_path: interface.path.clone(),
         })
         .collect()
@@ -33,18 +34,20 @@ pub(super) fn ports_of<'a>(interface: &Interface<'a>) -> Vec<Port<'a>> {
 
 fn listed<'a>(interface: &Interface<'a>) -> Vec<(Path, &'a str)> {
     match interface.kind {
-        "linux-bridge" => {
+        InterfaceKind::LinuxBridge => {
             list(interface.section(&["bridge"]), &["port", "ports"]).iter().filter_map(named).collect()
         }
-        "ovs-bridge" => {
+        InterfaceKind::OvsBridge => {
             list(interface.section(&["bridge"]), &["port", "ports"]).iter().flat_map(ovs_port).collect()
         }
-        "bond" => {
+        InterfaceKind::Bond => {
             let lists = ["port", "ports", "ports-config"];
             list(interface.section(&["link-aggregation", "bond"]), &lists).iter().filter_map(named).collect()
         }
-        "vrf" => list(interface.section(&["vrf"]), &["port", "ports"]).iter().filter_map(named).collect(),
-        "hsr" => hsr_ports(interface),
+        InterfaceKind::Vrf => {
+            list(interface.section(&["vrf"]), &["port", "ports"]).iter().filter_map(named).collect()
+        }
+        InterfaceKind::Hsr => hsr_ports(interface),
         _ => Vec::new(),
     }
 }
@@ -120,7 +123,7 @@ fn two_controllers(port: &str, first: &str, second: &str, path: &Path) -> Diagno
 
 /// What the port itself says about its controller; empty means that it shall have none.
 fn declared_controller<'a>(interface: &Interface<'a>) -> Option<&'a str> {
-    text(interface.get("controller")).filter(|_| !interface.is_userspace())
+    text(interface.get("controller")).filter(|_| !interface.kind.is_userspace())
 }
 
 /// `controller:` of a port against the list of ports of that controller.
@@ -182,11 +185,11 @@ pub(super) fn with_ip(state: &State<'_>) -> Vec<Diagnostic> {
 }
 
 /// Port, controller and the type of that.
-fn attached<'a>(state: &State<'a>) -> Vec<(&'a str, &'a str, &'a str)> {
-    let listed = state.ports.iter().map(|port| (port.name, port.controller, port.controller_kind));
+fn attached<'s, 'a>(state: &'s State<'a>) -> Vec<(&'a str, &'a str, &'s InterfaceKind)> {
+    let listed = state.ports.iter().map(|port| (port.name, port.controller, &port.controller_kind));
     let declared = state.up().filter_map(|interface| {
         let controller = state.controller(declared_controller(interface)?)?;
-        Some((interface.name, controller.name, controller.kind))
+        Some((interface.name, controller.name, &controller.kind))
             .filter(|_| controller.presence == Presence::Up)
     });
     let mut seen = HashSet::new();
@@ -194,10 +197,10 @@ fn attached<'a>(state: &State<'a>) -> Vec<(&'a str, &'a str, &'a str)> {
 }
 
 /// The ports of a VRF keep their addresses, and so does the internal interface of an OVS bridge.
-fn may_have_ip(port: &Interface<'_>, controller_kind: &str) -> bool {
-    controller_kind == "vrf"
-        || port.kind == "ovs-interface"
-        || (controller_kind == "ovs-bridge" && matches!(port.kind, "" | "unknown"))
+fn may_have_ip(port: &Interface<'_>, controller_kind: &InterfaceKind) -> bool {
+    *controller_kind == InterfaceKind::Vrf
+        || port.kind == InterfaceKind::OvsInterface
+        || (*controller_kind == InterfaceKind::OvsBridge && port.kind == InterfaceKind::Unknown)
 }
 
 fn ip_on_port(port: &Interface<'_>, family: &str, controller: &str) -> Option<Diagnostic> {

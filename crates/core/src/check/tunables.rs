@@ -3,6 +3,7 @@
 use super::view::{Interface, State, number, text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
+use crate::interface_kind::InterfaceKind;
 
 const ETHERNET_BYTES: usize = 6;
 const INFINIBAND_BYTES: usize = 20;
@@ -16,7 +17,7 @@ fn bad_mac(interface: &Interface<'_>) -> Option<Diagnostic> {
     let refuse = |message: String| {
         Some(Diagnostic::new(codes::BAD_MAC, message).at(interface.path.key("mac-address")))
     };
-    let Some(bytes) = octets(written).filter(|bytes| is_length(bytes.len(), interface.kind)) else {
+    let Some(bytes) = octets(written).filter(|bytes| is_length(bytes.len(), &interface.kind)) else {
         let diagnostic = refuse(format!("'{written}' is not a MAC address"));
         return diagnostic.map(|diagnostic| diagnostic.hint("write six bytes, like 52:54:00:12:34:56"));
     };
@@ -30,8 +31,9 @@ fn bad_mac(interface: &Interface<'_>) -> Option<Diagnostic> {
     None
 }
 
-fn is_length(bytes: usize, kind: &str) -> bool {
-    bytes == ETHERNET_BYTES || (bytes == INFINIBAND_BYTES && matches!(kind, "infiniband" | ""))
+fn is_length(bytes: usize, kind: &InterfaceKind) -> bool {
+    bytes == ETHERNET_BYTES
+        || (bytes == INFINIBAND_BYTES && matches!(kind, InterfaceKind::Infiniband | InterfaceKind::Unknown))
 }
 
 fn octets(mac: &str) -> Option<Vec<u8>> {
@@ -52,13 +54,13 @@ const IPV6_MTU: i128 = 1280;
 
 pub(super) fn mtus(state: &State<'_>) -> Vec<Diagnostic> {
     // NMState ignores the MTU of an OVS bridge: it is no device.
-    state.up().filter(|interface| !interface.is_userspace()).filter_map(bad_mtu).collect()
+    state.up().filter(|interface| !interface.kind.is_userspace()).filter_map(bad_mtu).collect()
 }
 
 fn bad_mtu(interface: &Interface<'_>) -> Option<Diagnostic> {
     let mtu = number(interface.get("mtu"))?;
     let path = interface.path.key("mtu");
-    let is_vrf = interface.kind == "vrf" && mtu == VRF_MTU;
+    let is_vrf = interface.kind == InterfaceKind::Vrf && mtu == VRF_MTU;
     if !MTU.contains(&mtu) && !is_vrf {
         let message = format!("an MTU of {mtu} is out of range");
         let hint = format!("use {} to {}; 1500 is usual, 9000 for jumbo frames", MTU.start(), MTU.end());

@@ -5,10 +5,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::ports::{Port, ports_of};
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
-
-/// Interfaces that live only in a daemon, beside a kernel interface of the same name.
-const USERSPACE: [&str; 2] = ["ovs-bridge", "ipsec"];
 
 pub(super) struct State<'a> {
     pub value: &'a Value,
@@ -24,8 +22,7 @@ pub(super) struct Interface<'a> {
     pub path: Path,
     /// Empty when missing, or known only once captures are resolved.
     pub name: &'a str,
-    /// Empty when missing: then it is whatever the host has.
-    pub kind: &'a str,
+    pub kind: InterfaceKind,
     pub presence: Presence,
 }
 
@@ -43,8 +40,8 @@ impl<'a> State<'a> {
         let entries = items(value.get("interfaces"), &path);
         let interfaces: Vec<Interface<'a>> =
             entries.map(|(path, value)| Interface::new(value, path)).collect();
-        let kernel = index(&interfaces, |i| !i.is_userspace() && i.presence != Presence::Ignore);
-        let controllers = index(&interfaces, Interface::is_controller);
+        let kernel = index(&interfaces, |i| !i.kind.is_userspace() && i.presence != Presence::Ignore);
+        let controllers = index(&interfaces, |i| i.kind.has_ports());
         let up = interfaces.iter().filter(|interface| interface.presence == Presence::Up);
         let ports = up.flat_map(ports_of).collect();
         Self { value, interfaces, ports, kernel, controllers }
@@ -98,15 +95,7 @@ impl<'a> Interface<'a> {
             _ => Presence::Up,
         };
         let word = |key| text(value.get(key)).unwrap_or_default();
-        Self { value, path, name: word("name"), kind: word("type"), presence }
-    }
-
-    pub fn is_userspace(&self) -> bool {
-        USERSPACE.contains(&self.kind)
-    }
-
-    pub fn is_controller(&self) -> bool {
-        matches!(self.kind, "linux-bridge" | "ovs-bridge" | "bond" | "vrf" | "hsr")
+        Self { value, path, name: word("name"), kind: word("type").into(), presence }
     }
 
     /// Chosen by its MAC or PCI address: then the name is only a label.

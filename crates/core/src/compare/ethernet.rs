@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::findings::Findings;
 use super::interface::without;
 use super::view::{Declared, View};
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 use crate::state::{self, flag, text};
 
@@ -79,7 +80,7 @@ pub(super) fn virtual_functions(view: &View<'_>, declared: &Declared, got: &Valu
     }
     for vf in state::list(got, &["vfs"]) {
         let device = text(vf, "iface-name").unwrap_or_default();
-        if view.now(device, "ethernet").is_none() {
+        if view.now(device, InterfaceKind::Ethernet).is_none() {
             let id = vf.get("id").and_then(Value::as_u64).unwrap_or_default();
             let at = declared.path.key("ethernet").key("sr-iov").key("vfs").item(id.to_string());
             found.missing(at.key("iface-name"), if device.is_empty() { "an interface" } else { device });

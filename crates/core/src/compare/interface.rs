@@ -5,11 +5,9 @@ use serde_json::{Value, json};
 use super::findings::Findings;
 use super::view::{Declared, View};
 use super::{bond, bridge, ethernet, ip, ovs};
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
-use crate::state::{self, condition, is_up, is_virtual, kind, name, text};
-
-/// Kinds whose MAC address may be taken from another NIC.
-const MAC_COPIERS: [&str; 3] = ["bond", "linux-bridge", "ovs-interface"];
+use crate::state::{self, condition, is_up, kind, name, text};
 
 pub(super) fn compare(view: &View<'_>, declared: &Declared, found: &mut Findings) {
     let got = view.now(name(&declared.want), kind(&declared.want));
@@ -27,9 +25,9 @@ fn summary(interface: &Value) -> Value {
 }
 
 fn gone(declared: &Declared, got: &Value, found: &mut Findings) {
-    if is_virtual(got) {
+    if kind(got).is_virtual() {
         found.surplus(declared.path.clone(), summary(got));
-    } else if kind(got) == "loopback" {
+    } else if kind(got) == InterfaceKind::Loopback {
         // The loopback never goes away; taking its profile away leaves the kernel's two addresses.
         for (ip, prefix) in state::addresses(got).filter(|(ip, _)| !is_kernel_loopback(&ip.to_string())) {
             found.surplus(
@@ -64,13 +62,14 @@ fn properties(view: &View<'_>, declared: &Declared, got: &Value, found: &mut Fin
 
 /// Unmanaged devices that a controller takes as ports become managed, unless it has had unmanaged ports before.
 fn adopted_ports(view: &View<'_>, want: &Value, found: &mut Findings) {
-    let unmanaged = |device: &str| view.was(device, "unknown").is_some_and(|nic| condition(nic) == "ignore");
+    let unmanaged =
+        |device: &str| view.was(device, InterfaceKind::Unknown).is_some_and(|nic| condition(nic) == "ignore");
     let before = view.was(name(want), kind(want)).and_then(state::ports).unwrap_or_default();
     if before.iter().any(|port| unmanaged(port)) {
         return;
     }
     for port in state::ports(want).unwrap_or_default().into_iter().map(|port| view.device(port)) {
-        let got = view.now(port, "unknown").filter(|got| !is_up(got));
+        let got = view.now(port, InterfaceKind::Unknown).filter(|got| !is_up(got));
         if let Some(got) = got.filter(|_| unmanaged(port) && view.declares(port).is_none()) {
             found.add(Path::interface(port).key("state"), "up", condition(got));
         }
@@ -81,9 +80,11 @@ fn adopted_ports(view: &View<'_>, want: &Value, found: &mut Findings) {
 fn is_silent(want: &Value, key: &str) -> bool {
     match key {
         "name" | "copy-mac-from" | "permanent-mac-address" | "min-mtu" | "max-mtu" | "driver" => true,
-        "mtu" | "ipv4" | "ipv6" => kind(want) == "ovs-bridge",
-        "mac-address" => kind(want) == "vrf" || copies_mac(want),
-        "accept-all-mac-addresses" => kind(want) == "vrf" && want.get(key) == Some(&Value::Bool(false)),
+        "mtu" | "ipv4" | "ipv6" => kind(want) == InterfaceKind::OvsBridge,
+        "mac-address" => kind(want) == InterfaceKind::Vrf || copies_mac(want),
+        "accept-all-mac-addresses" => {
+            kind(want) == InterfaceKind::Vrf && want.get(key) == Some(&Value::Bool(false))
+        }
         "profile-name" => text(want, key) == Some(name(want)),
         _ => false,
     }
@@ -92,17 +93,21 @@ fn is_silent(want: &Value, key: &str) -> bool {
 /// A port that has no addresses to wait for.
 fn is_plain_port(view: &View<'_>, got: &Value) -> bool {
     let controller = text(got, "controller").filter(|controller| !controller.is_empty());
-    let is_vrf = |controller| view.now(controller, "vrf").is_some_and(|found| kind(found) == "vrf");
-    kind(got) != "ovs-interface" && controller.is_some_and(|controller| !is_vrf(controller))
+    let is_vrf = |controller| {
+        view.now(controller, InterfaceKind::Vrf).is_some_and(|found| kind(found) == InterfaceKind::Vrf)
+    };
+    kind(got) != InterfaceKind::OvsInterface && controller.is_some_and(|controller| !is_vrf(controller))
 }
 
 fn property(view: &View<'_>, declared: &Declared, got: &Value, key: &str, found: &mut Findings) {
     let (want, at) = (&declared.want[key], declared.path.key(key));
     let has = got.get(key);
     match key {
-        "type" if state::same_kind(kind(&declared.want), kind(got)) => {}
+        "type" if kind(&declared.want).is_same_device(&kind(got)) => {}
         "ipv4" | "ipv6" => ip::compare(view, declared, got, key, found),
-        "bridge" if kind(&declared.want) == "ovs-bridge" => ovs::bridge(view, declared, got, found),
+        "bridge" if kind(&declared.want) == InterfaceKind::OvsBridge => {
+            ovs::bridge(view, declared, got, found)
+        }
         "bridge" => bridge::compare(view, declared, got, found),
         "link-aggregation" => bond::compare(view, declared, got, found),
         "vrf" => vrf(view, declared, got, found),
@@ -137,14 +142,16 @@ pub(super) fn without(section: &Value, keys: &[&str]) -> Value {
 }
 
 fn copies_mac(want: &Value) -> bool {
-    text(want, "copy-mac-from").is_some() && MAC_COPIERS.contains(&kind(want))
+    let copier =
+        matches!(kind(want), InterfaceKind::Bond | InterfaceKind::LinuxBridge | InterfaceKind::OvsInterface);
+    copier && text(want, "copy-mac-from").is_some()
 }
 
 /// The MAC of the NIC named by `copy-mac-from`: the one burnt in, else the one declared, else the one it has.
 fn copied_mac(view: &View<'_>, want: &Value) -> Option<Value> {
     let source = text(want, "copy-mac-from").filter(|_| copies_mac(want))?;
     let source = view.device(source);
-    let before = view.was(source, "unknown");
+    let before = view.was(source, InterfaceKind::Unknown);
     let burnt_in =
         before.and_then(|nic| nic.get("permanent-mac-address")).filter(|mac| mac.as_str() != Some(""));
     let declared = || view.declares(source).and_then(|nic| nic.get("mac-address"));
@@ -184,7 +191,7 @@ fn vrf(view: &View<'_>, declared: &Declared, got: &Value, found: &mut Findings) 
     if let Some(ports) = want.get("port").map(state::strings) {
         port_names(view, &at.key("port"), &ports, &state::ports(got).unwrap_or_default(), found);
     }
-    let before = view.was(name(&declared.want), "vrf");
+    let before = view.was(name(&declared.want), InterfaceKind::Vrf);
     let table = want.get("route-table-id").filter(|table| table.as_u64() != Some(0));
     if let Some(table) = table.or_else(|| state::at(before?, &["vrf", "route-table-id"])) {
         found.holds(&at.key("route-table-id"), table, state::at(got, &["vrf", "route-table-id"]));

@@ -8,6 +8,7 @@ use super::bridge::{Ports, filter};
 use super::findings::Findings;
 use super::interface::without;
 use super::view::{Declared, View};
+use crate::interface_kind::{InterfaceKind, Requirement};
 use crate::path::Path;
 use crate::state::{self, flag, is_absent, kind, list, name, text};
 
@@ -27,9 +28,12 @@ pub(super) fn bridge(view: &View<'_>, declared: &Declared, got: &Value, found: &
 
 /// A new bridge that says nothing of ports gets an internal interface of its own name.
 pub(super) fn implied_interface(view: &View<'_>, want: &Value, found: &mut Findings) {
-    let before = view.was(name(want), "ovs-bridge").and_then(state::ports);
+    let before = view.was(name(want), InterfaceKind::OvsBridge).and_then(state::ports);
     let without_ports = state::ports(want).or(before).is_none_or(|ports| ports.is_empty());
-    if kind(want) == "ovs-bridge" && without_ports && view.now(name(want), "ovs-interface").is_none() {
+    if kind(want) == InterfaceKind::OvsBridge
+        && without_ports
+        && view.now(name(want), InterfaceKind::OvsInterface).is_none()
+    {
         found.missing(
             Path::interface(name(want)).key("bridge").key("port").item(name(want)),
             json!({"name": name(want)}),
@@ -42,7 +46,7 @@ fn visible_ports(view: &View<'_>, want: &Value, got: &[Value]) -> Vec<Value> {
     let others = flag(want, "allow-extra-patch-ports") == Some(true);
     let declared = state::list(want, &["port"]);
     let is_foreign_patch = |port: &&Value| {
-        let interface = view.now(name(port), "ovs-interface");
+        let interface = view.now(name(port), InterfaceKind::OvsInterface);
         let patch = interface.is_some_and(|interface| interface.get("patch").is_some_and(Value::is_object));
         others && patch && !declared.iter().any(|entry| name(entry) == name(port))
     };
@@ -145,7 +149,7 @@ pub(super) fn mappings(view: &View<'_>, found: &mut Findings) {
 /// Whether a declared state needs Open vSwitch to be running.
 pub(crate) fn needs_ovs(desired: &Value) -> bool {
     let ovs = |interface: &Value| {
-        matches!(kind(interface), "ovs-bridge" | "ovs-interface") && !is_absent(interface)
+        kind(interface).requirement() == Requirement::OpenVswitch && !is_absent(interface)
     };
     let speaks = |key| {
         desired.get(key).is_some_and(|section: &Value| section.as_object().is_some_and(|o| !o.is_empty()))

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::findings::{Findings, same_text};
 use super::view::View;
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 use crate::state::{self, is_absent, list, text};
 
@@ -69,7 +70,7 @@ fn vrf_table<'v>(view: &'v View<'_>, vrf: &str) -> Option<&'v Value> {
     let table = |interface: &'v Value| {
         state::at(interface, &["vrf", "route-table-id"]).filter(|id| id.as_u64() != Some(0))
     };
-    view.declares(vrf).and_then(table).or_else(|| table(view.was(vrf, "vrf")?))
+    view.declares(vrf).and_then(table).or_else(|| table(view.was(vrf, InterfaceKind::Vrf)?))
 }
 
 fn observed<'v>(view: &'v View<'_>) -> Vec<&'v Value> {

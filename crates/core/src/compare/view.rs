@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use serde_json::Value;
 
 use crate::index::Index;
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
 
@@ -71,12 +72,12 @@ impl<'a> View<'a> {
     }
 
     /// An interface as observed.
-    pub(crate) fn now(&self, name: &str, kind: &str) -> Option<&'a Value> {
+    pub(crate) fn now(&self, name: &str, kind: InterfaceKind) -> Option<&'a Value> {
         self.now.find(name, kind)
     }
 
     /// An interface as it was before.
-    pub(crate) fn was(&self, name: &str, kind: &str) -> Option<&'a Value> {
+    pub(crate) fn was(&self, name: &str, kind: InterfaceKind) -> Option<&'a Value> {
         self.was.find(name, kind)
     }
 
@@ -87,7 +88,10 @@ impl<'a> View<'a> {
 
     /// Whether a name without a type could mean two observed interfaces.
     pub(crate) fn is_ambiguous(&self, name: &str) -> bool {
-        let untyped = self.said.find(name, "unknown").is_some_and(|entry| kind(entry) == "unknown");
+        let untyped = self
+            .said
+            .find(name, InterfaceKind::Unknown)
+            .is_some_and(|entry| kind(entry) == InterfaceKind::Unknown);
         untyped && self.now.named(name).len() > 1
     }
 
@@ -98,7 +102,7 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn declares(&self, name: &str) -> Option<&Value> {
-        self.declared_as(name).find(|want| kind(want) != "ovs-bridge")
+        self.declared_as(name).find(|want| kind(want) != InterfaceKind::OvsBridge)
     }
 
     /// Ports, bases and next hops may be called by device, by alternative name or by profile, in that order.
@@ -122,7 +126,7 @@ impl<'a> View<'a> {
 
     /// A port that no interface stands behind: OVS remembers ports of devices that are long gone.
     pub(crate) fn is_phantom(&self, port: &str) -> bool {
-        self.now(port, "unknown").is_none_or(|port| kind(port) == "unknown")
+        self.now(port, InterfaceKind::Unknown).is_none_or(|port| kind(port) == InterfaceKind::Unknown)
     }
 
     pub(crate) fn is_ignored(&self, device: &str) -> bool {
@@ -130,7 +134,8 @@ impl<'a> View<'a> {
         if self.declares(device).is_some() {
             return false;
         }
-        ignored(self.said.find(device, "unknown")) || ignored(self.was(device, "unknown"))
+        ignored(self.said.find(device, InterfaceKind::Unknown))
+            || ignored(self.was(device, InterfaceKind::Unknown))
     }
 }
 
@@ -164,7 +169,7 @@ impl<'a> Host<'a> {
         let path = Path::interface(name(entry));
         let declared = |want: Value| Declared { path: path.clone(), want };
         let same_name = self.index.named(name(entry));
-        if kind(entry) == "unknown" && is_absent(entry) && !same_name.is_empty() {
+        if kind(entry) == InterfaceKind::Unknown && is_absent(entry) && !same_name.is_empty() {
             return same_name.iter().map(|known| declared(as_device(entry, Some(known)))).collect();
         }
         vec![declared(as_device(entry, self.device_of(entry)))]
@@ -172,7 +177,7 @@ impl<'a> Host<'a> {
 
     /// The device an entry means: by MAC or PCI address if it says so, by name, or by an alternative name.
     fn device_of(&self, entry: &Value) -> Option<&'a Value> {
-        if state::is_userspace(kind(entry)) {
+        if kind(entry).is_userspace() {
             return self.index.find(name(entry), kind(entry));
         }
         match text(entry, "identifier") {
@@ -195,7 +200,8 @@ impl<'a> Host<'a> {
 
     fn by_mac(&self, entry: &Value) -> Option<&'a Value> {
         let mac = text(entry, "mac-address")?;
-        let fits = |known: &Value| kind(entry) == "unknown" || state::same_kind(kind(entry), kind(known));
+        let fits =
+            |known: &Value| kind(entry) == InterfaceKind::Unknown || kind(entry).is_same_device(&kind(known));
         let has = |known: &Value, key| text(known, key).is_some_and(|known| known.eq_ignore_ascii_case(mac));
         let with = |key| kernel(self.before).find(|known| fits(known) && has(known, key));
         with("permanent-mac-address").or_else(|| with("mac-address"))
@@ -203,7 +209,7 @@ impl<'a> Host<'a> {
 }
 
 fn kernel(state: &Value) -> impl Iterator<Item = &Value> {
-    interfaces(state).iter().filter(|known| !state::is_userspace(kind(known)))
+    interfaces(state).iter().filter(|known| !kind(known).is_userspace())
 }
 
 fn bound_by_mac(interface: &Value) -> bool {
@@ -216,8 +222,8 @@ fn as_device(entry: &Value, device: Option<&Value>) -> Value {
     let (Some(device), Some(fields)) = (device, want.as_object_mut()) else {
         return want;
     };
-    if kind(entry) == "unknown" {
-        fields.insert("type".into(), kind(device).into());
+    if kind(entry) == InterfaceKind::Unknown {
+        fields.insert("type".into(), kind(device).as_str().into());
     }
     if name(device) != name(entry) {
         fields.insert("name".into(), name(device).into());

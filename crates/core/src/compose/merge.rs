@@ -6,9 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::conflict::{Conflict, Side};
 use super::routes;
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 use crate::policy::Policy;
-use crate::state;
+use crate::state::{self, is_same_interface};
 
 /// Lists whose order says nothing.
 const SETS: [&str; 4] = ["address", "port", "ports-config", "trunk-tags"];
@@ -48,7 +49,7 @@ impl Merge {
         };
         for interface in list.as_array().into_iter().flatten() {
             let path = Path::interface(state::name(interface));
-            match known.iter_mut().find(|k| is_same(k, interface)) {
+            match known.iter_mut().find(|k| is_same_interface(k, interface)) {
                 Some(found) => {
                     let interface = typed_like(interface, found);
                     let mut slot = Some(std::mem::take(found));
@@ -129,22 +130,16 @@ impl Merge {
     }
 }
 
-/// An OVS bridge and its internal interface share a name, and are two.
-fn is_same(known: &Value, new: &Value) -> bool {
-    state::name(known) == state::name(new)
-        && state::is_userspace(state::kind(known)) == state::is_userspace(state::kind(new))
-}
-
 /// A document may leave the type of an interface open: that contradicts nothing.
 fn typed_like(interface: &Value, known: &Value) -> Value {
     let mut interface = interface.clone();
     let known = state::kind(known);
-    let open = state::kind(&interface) == "unknown" || known == "unknown";
-    if (open || state::same_kind(state::kind(&interface), known))
-        && known != "unknown"
+    let open = state::kind(&interface) == InterfaceKind::Unknown || known == InterfaceKind::Unknown;
+    if (open || state::kind(&interface).is_same_device(&known))
+        && known != InterfaceKind::Unknown
         && let Some(map) = interface.as_object_mut()
     {
-        map.insert("type".into(), known.into());
+        map.insert("type".into(), known.as_str().into());
     }
     interface
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::state;
+use crate::state::{self, is_same_interface};
 
 const IDENTITY: [&str; 3] = ["name", "type", "state"];
 
@@ -26,7 +26,7 @@ pub fn younger(older: &Value, newer: &Value) -> Value {
 fn add_interfaces(known: &mut Value, newer: &Value) {
     let Some(known) = known.as_array_mut() else { return };
     for interface in newer.as_array().into_iter().flatten() {
-        match known.iter_mut().find(|k| is_same(k, interface)) {
+        match known.iter_mut().find(|k| is_same_interface(k, interface)) {
             None => known.push(interface.clone()),
             Some(found) if state::is_absent(found) => {}
             Some(found) => {
@@ -86,7 +86,9 @@ pub fn without(back: &Value, kept: &Value) -> Value {
 }
 
 fn interface_without(interface: &Value, kept: &[Value]) -> Option<Value> {
-    let Some(claimed) = kept.iter().find(|k| is_same(k, interface)) else { return Some(interface.clone()) };
+    let Some(claimed) = kept.iter().find(|k| is_same_interface(k, interface)) else {
+        return Some(interface.clone());
+    };
     if state::is_absent(interface) {
         return None;
     }
@@ -94,9 +96,4 @@ fn interface_without(interface: &Value, kept: &[Value]) -> Option<Value> {
     let map = left.as_object_mut()?;
     map.retain(|key, _| IDENTITY.contains(&key.as_str()) || claimed.get(key).is_none_or(Value::is_null));
     (map.len() > map.keys().filter(|key| IDENTITY.contains(&key.as_str())).count()).then_some(left)
-}
-
-fn is_same(one: &Value, other: &Value) -> bool {
-    state::name(one) == state::name(other)
-        && state::is_userspace(state::kind(one)) == state::is_userspace(state::kind(other))
 }

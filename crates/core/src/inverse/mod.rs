@@ -57,10 +57,10 @@ pub fn inverse(plan: &Plan, observed: &Value, facts: &Facts) -> Value {
 
 fn interface(change: &Change, observed: &Value, facts: &Facts) -> Option<Value> {
     let Subject::Interface { name, kind } = &change.subject else { return None };
-    let userspace = state::is_userspace(kind);
+    let userspace = kind.is_userspace();
     let former = state::interfaces(observed)
         .iter()
-        .find(|i| state::name(i) == name && state::is_userspace(state::kind(i)) == userspace);
+        .find(|i| state::name(i) == name && state::kind(i).is_userspace() == userspace);
     let gone = || json!({ "name": name, "type": kind, "state": "absent" });
     let Some(former) = former else {
         return (change.kind == ChangeKind::Add).then(gone);
@@ -69,7 +69,7 @@ fn interface(change: &Change, observed: &Value, facts: &Facts) -> Option<Value> 
         .profiles
         .iter()
         .any(|p| p.active_on.as_deref() == Some(name) || p.interface.as_deref() == Some(name));
-    if !profiled && !state::is_virtual(former) {
+    if !profiled && !state::kind(former).is_virtual() {
         // Nobody had configured the NIC: the way back is no profile at all.
         return Some(json!({ "name": name, "type": state::kind(former), "state": "absent" }));
     }

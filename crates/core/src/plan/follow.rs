@@ -7,13 +7,14 @@ use serde_json::Value;
 use super::change::subject;
 use super::{Change, ChangeKind, Detail, Subject};
 use crate::compare::View;
+use crate::interface_kind::InterfaceKind;
 use crate::path::{Path, Step};
 use crate::state::{self, interfaces, is_up, kind, list, name, text};
 
 /// Ports that come to a controller or leave one, said at the port as well.
 pub(super) fn ports(view: &View<'_>, changes: &mut Vec<Change>) {
     for (port, controller) in moves(view) {
-        let Some(observed) = view.now(&port, "unknown") else {
+        let Some(observed) = view.now(&port, InterfaceKind::Unknown) else {
             continue;
         };
         let now = text(observed, "controller").unwrap_or_default();
@@ -32,7 +33,10 @@ pub(super) fn ports(view: &View<'_>, changes: &mut Vec<Change>) {
 fn is_going(view: &View<'_>, changes: &[Change], port: &str) -> bool {
     let removed =
         changes.iter().any(|change| change.kind == ChangeKind::Remove && change.interface() == Some(port));
-    removed || (view.now(port, "unknown").is_some_and(|port| kind(port) == "ovs-interface"))
+    removed
+        || (view
+            .now(port, InterfaceKind::Unknown)
+            .is_some_and(|port| kind(port) == InterfaceKind::OvsInterface))
 }
 
 fn include(changes: &mut Vec<Change>, device: &Value, detail: Detail) {
@@ -48,7 +52,7 @@ fn include(changes: &mut Vec<Change>, device: &Value, detail: Detail) {
 }
 
 fn is_bridge(subject: &Subject) -> bool {
-    matches!(subject, Subject::Interface { kind, .. } if kind == "ovs-bridge")
+    matches!(subject, Subject::Interface { kind, .. } if *kind == InterfaceKind::OvsBridge)
 }
 
 /// Every port that a declared port list takes or gives up, and the controller it ends with.
@@ -102,7 +106,7 @@ pub(super) fn orphans(view: &View<'_>, changes: &mut Vec<Change>) {
 }
 
 fn stays(view: &View<'_>, candidate: &Value) -> bool {
-    view.declared_as(name(candidate)).any(|want| is_up(want) && state::same_kind(kind(want), kind(candidate)))
+    view.declared_as(name(candidate)).any(|want| is_up(want) && kind(want).is_same_device(&kind(candidate)))
 }
 
 fn is_removed(changes: &[Change], candidate: &Value) -> bool {
@@ -112,14 +116,16 @@ fn is_removed(changes: &[Change], candidate: &Value) -> bool {
 fn lives_on_removed(view: &View<'_>, changes: &[Change], candidate: &Value) -> bool {
     let base = state::base(candidate).map(|(_, base)| base);
     let peer = state::at(candidate, &["veth", "peer"]).and_then(Value::as_str);
-    let bridge = text(candidate, "controller").filter(|_| kind(candidate) == "ovs-interface");
+    let bridge = text(candidate, "controller").filter(|_| kind(candidate) == InterfaceKind::OvsInterface);
     let expelled = || moves(view).iter().any(|(port, to)| port == name(candidate) && to.is_empty());
-    base.is_some_and(|base| goes(changes, base, |kind| !matches!(kind, "ethernet" | "veth")))
-        || peer.is_some_and(|peer| goes(changes, peer, |kind| kind == "veth"))
-        || bridge.is_some_and(|bridge| goes(changes, bridge, |kind| kind == "ovs-bridge") || expelled())
+    base.is_some_and(|base| goes(changes, base, |kind| !kind.is_nic()))
+        || peer.is_some_and(|peer| goes(changes, peer, |kind| *kind == InterfaceKind::Veth))
+        || bridge.is_some_and(|bridge| {
+            goes(changes, bridge, |kind| *kind == InterfaceKind::OvsBridge) || expelled()
+        })
 }
 
-fn goes(changes: &[Change], device: &str, of_kind: fn(&str) -> bool) -> bool {
+fn goes(changes: &[Change], device: &str, of_kind: fn(&InterfaceKind) -> bool) -> bool {
     changes.iter().filter(|change| change.kind == ChangeKind::Remove).any(|change| match &change.subject {
         Subject::Interface { name, kind } => name == device && of_kind(kind),
         _ => false,
@@ -181,10 +187,13 @@ pub(super) fn created(view: &View<'_>, changes: &[Change]) -> BTreeSet<String> {
     let mut created = super::named(changes, ChangeKind::Add);
     let up = view.declared.iter().map(|declared| &declared.want).filter(|want| is_up(want));
     for want in up {
-        let bridged = state::ports(want).filter(|_| kind(want) == "ovs-bridge").unwrap_or_default();
+        let bridged =
+            state::ports(want).filter(|_| kind(want) == InterfaceKind::OvsBridge).unwrap_or_default();
         let peer = state::at(want, &["veth", "peer"]).and_then(Value::as_str);
         let new = bridged.into_iter().chain(peer).map(|device| view.device(device));
-        created.extend(new.filter(|device| view.now(device, "unknown").is_none()).map(str::to_owned));
+        created.extend(
+            new.filter(|device| view.now(device, InterfaceKind::Unknown).is_none()).map(str::to_owned),
+        );
     }
     created
 }

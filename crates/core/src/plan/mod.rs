@@ -18,6 +18,7 @@ use crate::compare::{self, View};
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
 use crate::impact::{Impact, Judge};
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 use crate::reach::OwnPath;
 pub use applicable::applicable;
@@ -61,7 +62,7 @@ pub enum Subject {
     Interface {
         name: String,
         #[serde(rename = "type")]
-        kind: String,
+        kind: InterfaceKind,
     },
     Route {
         destination: String,
@@ -112,7 +113,7 @@ pub fn plan(desired: &Value, observed: &Value, facts: &Facts) -> Result<Plan, Ve
 
 /// The types of interfaces that `desired` would make on this host; whether the kernel knows them is a fact that
 /// somebody must ask for before the plan is made.
-pub fn types_to_make(desired: &Value, observed: &Value) -> BTreeSet<String> {
+pub fn types_to_make(desired: &Value, observed: &Value) -> BTreeSet<InterfaceKind> {
     refusal::made(&View::new(desired, observed, observed))
 }
 

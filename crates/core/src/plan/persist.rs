@@ -6,6 +6,7 @@ use super::change::subject;
 use super::{Change, ChangeKind, Detail};
 use crate::compare::View;
 use crate::facts::{Facts, ProfileFact};
+use crate::interface_kind::InterfaceKind;
 use crate::state::{is_up, kind, name};
 
 /// An up interface needs a profile of its own, on disk, that starts by itself and that no other would displace.
@@ -16,7 +17,7 @@ pub(super) fn demand(view: &View<'_>, facts: &Facts, changes: &mut Vec<Change>) 
     }
     for declared in view.declared.iter().filter(|declared| is_up(&declared.want)) {
         let want = &declared.want;
-        let lasting = kind(want) != "loopback" && !facts.unmanaged.contains(name(want));
+        let lasting = kind(want) != InterfaceKind::Loopback && !facts.unmanaged.contains(name(want));
         let exists = view.now(name(want), kind(want)).is_some();
         let rewritten = changes.iter().any(|change| change.subject == subject(want));
         let at = declared.path.key("profile");
@@ -54,7 +55,7 @@ impl Flaw<'_> {
 }
 
 fn flaws<'f>(want: &Value, facts: &'f Facts) -> Vec<Flaw<'f>> {
-    let fitting = |profile: &&ProfileFact| fits(profile, kind(want));
+    let fitting = |profile: &&ProfileFact| fits(profile, &kind(want));
     let active = facts
         .profiles
         .iter()
@@ -87,10 +88,10 @@ fn displaces(rival: &ProfileFact, active: &ProfileFact) -> bool {
 }
 
 /// An OVS bridge, its port and its interface are three profiles for one name.
-fn fits(profile: &ProfileFact, kind: &str) -> bool {
+fn fits(profile: &ProfileFact, kind: &InterfaceKind) -> bool {
     match profile.kind.as_str() {
-        "ovs-bridge" | "ovs-interface" => profile.kind == kind,
+        "ovs-bridge" | "ovs-interface" => profile.kind == kind.as_str(),
         "ovs-port" => false,
-        _ => !matches!(kind, "ovs-bridge" | "ovs-interface"),
+        _ => !matches!(kind, InterfaceKind::OvsBridge | InterfaceKind::OvsInterface),
     }
 }

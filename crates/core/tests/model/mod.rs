@@ -34,7 +34,7 @@ pub fn apply(plan: &Plan, desired: &Value, host: &Value) -> Value {
     let mut host = host.clone();
     for change in &plan.changes {
         match &change.subject {
-            Subject::Interface { name, kind } => interface(change, name, kind, desired, &mut host),
+            Subject::Interface { name, kind } => interface(change, name, kind.as_str(), desired, &mut host),
             Subject::Route { .. } => entries(change, "routes", &["config", "running"], &mut host),
             Subject::RouteRule { .. } => entries(change, "route-rules", &["config"], &mut host),
             Subject::Dns => {

@@ -1,5 +1,6 @@
 //! A glance at the kernel: links and addresses, in nmstate's words. Takes milliseconds, whatever the host has.
 
+use linesman_core::interface_kind::InterfaceKind;
 use serde_json::{Map, Value, json};
 
 use crate::netlink::{AddressFact, LinkFact, Netlink};
@@ -23,7 +24,7 @@ fn in_words(links: &[LinkFact], addresses: &[AddressFact]) -> Value {
 fn interface(link: &LinkFact, addresses: &[AddressFact]) -> Value {
     let mut map = Map::new();
     map.insert("name".into(), link.name.clone().into());
-    map.insert("type".into(), kind(link).into());
+    map.insert("type".into(), kind(link).as_str().into());
     map.insert("state".into(), if link.up { "up" } else { "down" }.into());
     map.insert("accept-all-mac-addresses".into(), link.promiscuous.into());
     if let Some(mtu) = link.mtu {
@@ -47,16 +48,11 @@ fn interface(link: &LinkFact, addresses: &[AddressFact]) -> Value {
 }
 
 /// The kernel's word for a kind is not always nmstate's.
-fn kind(link: &LinkFact) -> &str {
+fn kind(link: &LinkFact) -> InterfaceKind {
     match link.kind.as_deref() {
-        None if link.name == "lo" => "loopback",
-        None => "ethernet",
-        Some("bridge") => "linux-bridge",
-        Some("macvlan") => "mac-vlan",
-        Some("macvtap") => "mac-vtap",
-        Some("openvswitch") => "ovs-interface",
-        Some(kind @ ("vlan" | "bond" | "vxlan" | "veth" | "dummy" | "vrf" | "tun" | "macsec")) => kind,
-        Some(_) => "unknown",
+        None if link.name == "lo" => InterfaceKind::Loopback,
+        None => InterfaceKind::Ethernet,
+        Some(driver) => InterfaceKind::from_kernel(driver),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use linesman_core::interface_kind::Requirement;
 use linesman_core::plan::{Plan, Subject};
 use serde_json::Value;
 
@@ -68,8 +69,7 @@ pub async fn await_ovs(snapshot: &Snapshot, plan: &Plan) {
 }
 
 fn concerns_ovs(plan: &Plan) -> bool {
-    let of_ovs =
-        |subject: &Subject| matches!(subject, Subject::Interface { kind, .. } if kind.starts_with("ovs-"));
+    let of_ovs = |subject: &Subject| matches!(subject, Subject::Interface { kind, .. } if kind.requirement() == Requirement::OpenVswitch);
     plan.changes.iter().any(|change| of_ovs(&change.subject))
 }
 

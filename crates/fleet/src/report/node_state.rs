@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::glob::Glob;
 use super::{volatile, within};
+use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::secrets::mask_value;
 use linesman_core::state;
 
@@ -42,7 +43,9 @@ pub fn report(seen: &Value, filter: &[Glob], budget: usize) -> Report {
 
 /// Pods' ends of veth pairs come and go by the hundred; what the filter names is left out, too, and routes through them.
 fn filtered(state: &mut Value, filter: &[Glob]) -> Option<String> {
-    let pods = |i: &Value| state::kind(i) == "veth" && (state::condition(i) == "ignore" || half_seen(i));
+    let pods = |i: &Value| {
+        state::kind(i) == InterfaceKind::Veth && (state::condition(i) == "ignore" || half_seen(i))
+    };
     let named = |i: &Value| filter.iter().any(|glob| glob.matches(state::name(i)));
     let names = |wanted: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
         state::interfaces(state).iter().filter(|i| wanted(i)).map(|i| state::name(i).to_string()).collect()

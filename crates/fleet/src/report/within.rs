@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::state;
 
 /// The first one that is enough ends it. Each names what it took away, and how much of it.
@@ -103,7 +104,8 @@ fn details(state: &mut Value) -> Option<String> {
 fn interfaces(state: &mut Value) -> Option<String> {
     let list = state.get_mut("interfaces").and_then(Value::as_array_mut)?;
     let carries = |interface: &Value| {
-        matches!(state::kind(interface), "ethernet" | "bond" | "ovs-bridge" | "linux-bridge")
+        use InterfaceKind::{Bond, Ethernet, LinuxBridge, OvsBridge};
+        matches!(state::kind(interface), Ethernet | Bond | OvsBridge | LinuxBridge)
     };
     list.sort_by_key(|interface| !carries(interface));
     let left = list.len() * 3 / 4;

@@ -108,7 +108,7 @@ fn interfaces(base: &[Value], over: &[Value]) -> Value {
 
 /// An OVS bridge and its internal interface share a name; a host that leaves the type open means the first.
 fn is_same(known: &Value, over: &Value) -> bool {
-    let userspace = |interface| state::is_userspace(state::kind(interface));
+    let userspace = |interface| state::kind(interface).is_userspace();
     state::name(known) == state::name(over)
         && (over.get("type").is_none() || userspace(known) == userspace(over))
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 
+use linesman_core::interface_kind::InterfaceKind;
 use serde_json::{Map, Value, json};
 
 pub(super) type Section = Map<String, Value>;
@@ -49,10 +50,10 @@ fn unique(list: Vec<Value>) -> Vec<Value> {
 }
 
 /// The start of every interface.
-pub(super) fn interface(name: &str, kind: &str) -> Section {
+pub(super) fn interface(name: &str, kind: &InterfaceKind) -> Section {
     let mut section = Section::new();
     section.insert("name".into(), name.into());
-    section.insert("type".into(), kind.into());
+    section.insert("type".into(), kind.as_str().into());
     section.insert("state".into(), "up".into());
     section
 }

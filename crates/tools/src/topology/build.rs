@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::layer::{Layer, Standing, layer};
+use super::graph::Graph;
+use super::layer::{Layer, LayerPosition, layer};
 use super::route::DefaultRoutes;
-use super::web::Web;
-use super::{Address, Edge, EdgeKind, Interface, Topology};
+use super::{Address, Edge, EdgeKind, Interface, NodeKind, Topology};
+use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::state::{
-    address, at, base, condition, flag, interfaces, is_absent, is_userspace, kind, list, name, ports, text,
+    address, at, base, condition, flag, interfaces, is_absent, kind, list, name, ports, text,
 };
 
 pub(super) fn build(state: &Value) -> Topology {
@@ -33,7 +34,7 @@ fn mark_default_path(topology: &mut Topology) {
         interface.default_routes.iter().any(|route| route.preferred && route.vrf.is_none())
     });
     let ends: BTreeSet<usize> = ends.map(|(index, _)| index).collect();
-    for index in Web::of(topology).below(&ends) {
+    for index in Graph::of(topology).below(&ends) {
         topology.interfaces[index].on_default_path = true;
     }
 }
@@ -46,22 +47,28 @@ struct Draft<'a> {
 
 struct Node<'a> {
     name: &'a str,
-    kind: &'a str,
+    kind: NodeKind,
     entry: Option<&'a Value>,
+}
+
+impl Node<'_> {
+    fn is_in_kernel(&self) -> bool {
+        !matches!(&self.kind, NodeKind::Interface(kind) if kind.is_userspace())
+    }
 }
 
 impl<'a> Draft<'a> {
     fn new(described: &[&'a Value]) -> Self {
         let nodes = described.iter().map(|entry| {
             let (name, kind) = (name(entry), plain_kind(entry));
-            (id(kind, name), Node { name, kind, entry: Some(entry) })
+            (id(&kind, name), Node { name, kind: kind.into(), entry: Some(entry) })
         });
         Self { nodes: nodes.collect(), edges: BTreeSet::new() }
     }
 
     /// The id of the kernel's interface of that name; one that nobody describes is taken note of as `kind`.
-    fn find(&mut self, name: &'a str, kind: &'a str) -> String {
-        let known = self.nodes.iter().find(|(_, node)| node.name == name && !is_userspace(node.kind));
+    fn find(&mut self, name: &'a str, kind: InterfaceKind) -> String {
+        let known = self.nodes.iter().find(|(_, node)| node.name == name && node.is_in_kernel());
         match known {
             Some((id, _)) => id.clone(),
             None => self.note(name, kind),
@@ -69,17 +76,17 @@ impl<'a> Draft<'a> {
     }
 
     fn find_controller(&mut self, name: &'a str) -> String {
-        let holds = |kind: &str| matches!(kind, "linux-bridge" | "ovs-bridge" | "bond" | "vrf" | "hsr");
-        let known = self.nodes.iter().find(|(_, node)| node.name == name && holds(node.kind));
+        let has_ports = |kind: &NodeKind| matches!(kind, NodeKind::Interface(kind) if kind.has_ports());
+        let known = self.nodes.iter().find(|(_, node)| node.name == name && has_ports(&node.kind));
         match known {
             Some((id, _)) => id.clone(),
-            None => self.find(name, "unknown"),
+            None => self.find(name, InterfaceKind::Unknown),
         }
     }
 
-    fn note(&mut self, name: &'a str, kind: &'a str) -> String {
-        let id = id(kind, name);
-        self.nodes.entry(id.clone()).or_insert(Node { name, kind, entry: None });
+    fn note(&mut self, name: &'a str, kind: InterfaceKind) -> String {
+        let id = id(&kind, name);
+        self.nodes.entry(id.clone()).or_insert(Node { name, kind: kind.into(), entry: None });
         id
     }
 
@@ -90,17 +97,17 @@ impl<'a> Draft<'a> {
     }
 
     fn relate(&mut self, entry: &'a Value) {
-        let own = id(plain_kind(entry), name(entry));
-        if kind(entry) == "ovs-bridge" {
+        let own = id(&plain_kind(entry), name(entry));
+        if kind(entry) == InterfaceKind::OvsBridge {
             self.relate_ovs_ports(entry, &own);
         } else {
             for port in ports(entry).unwrap_or_default() {
-                let port = self.find(port, "unknown");
+                let port = self.find(port, InterfaceKind::Unknown);
                 self.join(port, own.clone(), EdgeKind::PortOf);
             }
         }
         if let Some((_, base)) = base(entry) {
-            let base = self.find(base, "unknown");
+            let base = self.find(base, InterfaceKind::Unknown);
             self.join(base, own.clone(), EdgeKind::BaseOf);
         }
         if let Some(peer) = peer(entry) {
@@ -119,18 +126,21 @@ impl<'a> Draft<'a> {
     fn relate_ovs_ports(&mut self, bridge: &'a Value, own: &str) {
         for port in list(bridge, &["bridge", "port"]) {
             let Some(bond) = port.get("link-aggregation") else {
-                let kind = if name(port) == name(bridge) { "ovs-interface" } else { "unknown" };
+                let kind = match name(port) == name(bridge) {
+                    true => InterfaceKind::OvsInterface,
+                    false => InterfaceKind::Unknown,
+                };
                 let port = self.find(name(port), kind);
                 self.join(port, own.to_owned(), EdgeKind::PortOf);
                 continue;
             };
-            let bonded = id("ovs-bond", name(port));
+            let bonded = id(&NodeKind::OvsBond, name(port));
             self.nodes.insert(
                 bonded.clone(),
-                Node { name: name(port), kind: "ovs-bond", entry: Some(bridge_port(port)) },
+                Node { name: name(port), kind: NodeKind::OvsBond, entry: Some(bridge_port(port)) },
             );
             for member in list(bond, &["port"]) {
-                let member = self.find(name(member), "unknown");
+                let member = self.find(name(member), InterfaceKind::Unknown);
                 self.join(member, bonded.clone(), EdgeKind::PortOf);
             }
             self.join(bonded, own.to_owned(), EdgeKind::PortOf);
@@ -161,14 +171,14 @@ impl<'a> Draft<'a> {
     fn interface(&self, id: &str, node: &Node<'_>, routes: &DefaultRoutes<'_>) -> Interface {
         let entry = node.entry.unwrap_or(&Value::Null);
         // Routes go through the kernel's interface, not through the bridge that shares its name.
-        let routed = !is_userspace(node.kind) && node.kind != "ovs-bond";
+        let routed = node.is_in_kernel() && node.kind != NodeKind::OvsBond;
         Interface {
             id: id.to_owned(),
             name: node.name.to_owned(),
-            kind: node.kind.to_owned(),
+            kind: node.kind.clone(),
             layer: self.layer(id, node, routes),
             state: if node.entry.is_some() { condition(entry) } else { "unknown" }.to_owned(),
-            detail: detail(node.kind, entry),
+            detail: detail(&node.kind, entry),
             mtu: entry.get("mtu").and_then(Value::as_u64),
             mac_address: text(entry, "mac-address").map(str::to_owned),
             addresses: ["ipv4", "ipv6"].iter().flat_map(|family| addresses(entry, family)).collect(),
@@ -185,13 +195,13 @@ impl<'a> Draft<'a> {
         let is_bond =
             |id: &&str| id.starts_with("bond/") || id.starts_with("ovs-bond/") || id.starts_with("hsr/");
         let bridge = controllers.iter().find(is_bridge);
-        let standing = Standing {
+        let position = LayerPosition {
             port_of_bridge: bridge.is_some(),
             carries: controllers.iter().any(is_bond) || has(EdgeKind::BaseOf).any(|edge| edge.from == id),
             has_peer: has(EdgeKind::Peer).any(|edge| edge.from == id || edge.to == id),
             uplink: bridge.is_some_and(|bridge| self.is_uplink(node, bridge, routes)),
         };
-        layer(node.kind, standing)
+        layer(&node.kind, position)
     }
 
     /// The host speaks through the bridge with this port's MAC address.
@@ -204,13 +214,16 @@ impl<'a> Draft<'a> {
     }
 }
 
-fn id(kind: &str, name: &str) -> String {
+fn id(kind: &impl std::fmt::Display, name: &str) -> String {
     format!("{kind}/{name}")
 }
 
 /// One end of a veth pair is told apart from a NIC by its peer, whatever its type is called.
-fn plain_kind(entry: &Value) -> &str {
-    if kind(entry) == "ethernet" && entry.get("veth").is_some() { "veth" } else { kind(entry) }
+fn plain_kind(entry: &Value) -> InterfaceKind {
+    match kind(entry) {
+        InterfaceKind::Ethernet if entry.get("veth").is_some() => InterfaceKind::Veth,
+        kind => kind,
+    }
 }
 
 fn bridge_port(port: &Value) -> &Value {
@@ -222,23 +235,23 @@ fn peer(entry: &Value) -> Option<&str> {
     named("veth").or_else(|| named("patch"))
 }
 
-fn detail(kind: &str, entry: &Value) -> Option<String> {
+fn detail(kind: &NodeKind, entry: &Value) -> Option<String> {
+    let NodeKind::Interface(kind) = kind else { return text(entry, "mode").map(str::to_owned) };
     let place: &[&str] = match kind {
-        "bond" => &["link-aggregation", "mode"],
-        "ovs-bond" => &["mode"],
-        "vlan" => &["vlan", "id"],
-        "vxlan" => &["vxlan", "id"],
-        "vrf" => &["vrf", "route-table-id"],
-        "mac-vlan" => &["mac-vlan", "mode"],
-        "mac-vtap" => &["mac-vtap", "mode"],
-        "ipvlan" => &["ipvlan", "mode"],
-        "tun" => &["tun", "mode"],
-        "ip-tunnel" => &["ip-tunnel", "mode"],
-        "ovs-interface" if entry.get("patch").is_some() => return Some("patch".into()),
+        InterfaceKind::Bond => &["link-aggregation", "mode"],
+        InterfaceKind::Vlan => &["vlan", "id"],
+        InterfaceKind::Vxlan => &["vxlan", "id"],
+        InterfaceKind::Vrf => &["vrf", "route-table-id"],
+        InterfaceKind::MacVlan => &["mac-vlan", "mode"],
+        InterfaceKind::MacVtap => &["mac-vtap", "mode"],
+        InterfaceKind::Ipvlan => &["ipvlan", "mode"],
+        InterfaceKind::Tun => &["tun", "mode"],
+        InterfaceKind::IpTunnel => &["ip-tunnel", "mode"],
+        InterfaceKind::OvsInterface if entry.get("patch").is_some() => return Some("patch".into()),
         _ => return None,
     };
     match at(entry, place)? {
-        Value::Number(table) if kind == "vrf" => Some(format!("table {table}")),
+        Value::Number(table) if *kind == InterfaceKind::Vrf => Some(format!("table {table}")),
         Value::String(word) => Some(word.clone()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,

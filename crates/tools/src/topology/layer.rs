@@ -1,6 +1,9 @@
 //! On which layer an interface is drawn.
 
+use linesman_core::interface_kind::InterfaceKind;
 use serde::Serialize;
+
+use super::NodeKind;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -28,9 +31,9 @@ impl Layer {
     }
 }
 
-/// How an interface stands to others, where its type alone does not tell its layer.
+/// How an interface is related to others, where its type alone does not tell its layer.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Standing {
+pub(super) struct LayerPosition {
     pub(super) port_of_bridge: bool,
     /// A port of a bond, or the base of something.
     pub(super) carries: bool,
@@ -40,18 +43,28 @@ pub(super) struct Standing {
     pub(super) uplink: bool,
 }
 
-pub(super) fn layer(kind: &str, standing: Standing) -> Layer {
+pub(super) fn layer(kind: &NodeKind, position: LayerPosition) -> Layer {
+    use InterfaceKind as Kind;
+    let kind = match kind {
+        NodeKind::OvsBond => return Layer::Bond,
+        NodeKind::Interface(kind) => kind,
+    };
     match kind {
-        "ethernet" | "infiniband" | "unknown" => Layer::Physical,
-        "bond" | "ovs-bond" | "hsr" => Layer::Bond,
-        "vlan" | "vxlan" | "ip-tunnel" | "macsec" | "xfrm" | "ipsec" => Layer::Vlan,
-        "linux-bridge" | "ovs-bridge" => Layer::Bridge,
-        "vrf" => Layer::Vrf,
-        "mac-vlan" | "mac-vtap" | "ipvlan" if standing.port_of_bridge || standing.carries => Layer::Vlan,
-        "dummy" | "tun" | "veth" if standing.carries => Layer::Physical,
+        Kind::Ethernet | Kind::Infiniband | Kind::Unknown => Layer::Physical,
+        Kind::Bond | Kind::Hsr => Layer::Bond,
+        Kind::Vlan | Kind::Vxlan | Kind::IpTunnel | Kind::Macsec | Kind::Xfrm | Kind::Ipsec => Layer::Vlan,
+        Kind::LinuxBridge | Kind::OvsBridge => Layer::Bridge,
+        Kind::Vrf => Layer::Vrf,
+        Kind::MacVlan | Kind::MacVtap | Kind::Ipvlan if position.port_of_bridge || position.carries => {
+            Layer::Vlan
+        }
+        Kind::Dummy | Kind::Tun | Kind::Veth if position.carries => Layer::Physical,
         // In a container the NIC itself is a veth, whose other end is outside.
-        "veth" if !standing.has_peer && (!standing.port_of_bridge || standing.uplink) => Layer::Physical,
-        _ => Layer::Workload,
+        Kind::Veth if !position.has_peer && (!position.port_of_bridge || position.uplink) => Layer::Physical,
+        Kind::MacVlan | Kind::MacVtap | Kind::Ipvlan | Kind::Dummy | Kind::Tun | Kind::Veth => {
+            Layer::Workload
+        }
+        Kind::OvsInterface | Kind::Loopback | Kind::Other(_) => Layer::Workload,
     }
 }
 
@@ -61,17 +74,23 @@ mod tests {
 
     #[test]
     fn a_veth_is_a_nic_only_where_it_leads_out() {
-        let pod = Standing { port_of_bridge: true, ..Standing::default() };
-        assert_eq!(layer("veth", pod), Layer::Workload);
-        assert_eq!(layer("veth", Standing { uplink: true, ..pod }), Layer::Physical);
-        assert_eq!(layer("veth", Standing::default()), Layer::Physical);
-        assert_eq!(layer("veth", Standing { has_peer: true, ..Standing::default() }), Layer::Workload);
+        let pod = LayerPosition { port_of_bridge: true, ..LayerPosition::default() };
+        assert_eq!(layer(&InterfaceKind::Veth.into(), pod), Layer::Workload);
+        assert_eq!(
+            layer(&InterfaceKind::Veth.into(), LayerPosition { uplink: true, ..pod }),
+            Layer::Physical
+        );
+        assert_eq!(layer(&InterfaceKind::Veth.into(), LayerPosition::default()), Layer::Physical);
+        assert_eq!(
+            layer(&InterfaceKind::Veth.into(), LayerPosition { has_peer: true, ..LayerPosition::default() }),
+            Layer::Workload
+        );
     }
 
     #[test]
     fn a_mac_vlan_below_a_bridge_is_no_workload() {
-        assert_eq!(layer("mac-vlan", Standing::default()), Layer::Workload);
-        let port = Standing { port_of_bridge: true, ..Standing::default() };
-        assert_eq!(layer("mac-vlan", port), Layer::Vlan);
+        assert_eq!(layer(&InterfaceKind::MacVlan.into(), LayerPosition::default()), Layer::Workload);
+        let port = LayerPosition { port_of_bridge: true, ..LayerPosition::default() };
+        assert_eq!(layer(&InterfaceKind::MacVlan.into(), port), Layer::Vlan);
     }
 }

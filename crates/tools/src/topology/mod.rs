@@ -1,25 +1,26 @@
 //! What carries what: from an NMState state to a picture that tells it at one look.
 //!
 //! ```text
-//! state -> build: interfaces and edges -> web: who stands on whom -> text, or svg
+//! state -> build: interfaces and edges -> graph: what each interface is built on -> text, or svg
 //! ```
 
 mod build;
+mod graph;
+mod label;
 mod layer;
 mod natural;
 mod route;
 mod svg;
 mod text;
-mod web;
-mod words;
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use graph::Graph;
 pub use layer::Layer;
-use web::Web;
+use linesman_core::interface_kind::InterfaceKind;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Topology {
@@ -35,7 +36,7 @@ pub struct Interface {
     pub id: String,
     pub name: String,
     #[serde(rename = "type")]
-    pub kind: String,
+    pub kind: NodeKind,
     pub layer: Layer,
     /// `up`, `down`, …; `unknown` when others name it but nothing describes it.
     pub state: String,
@@ -47,6 +48,35 @@ pub struct Interface {
     pub default_routes: Vec<DefaultRoute>,
     /// Traffic of the default route passes here.
     pub on_default_path: bool,
+}
+
+/// The type of what is drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NodeKind {
+    Interface(InterfaceKind),
+    /// A port of an Open vSwitch bridge with several members: drawn as one, though no document has such a type.
+    OvsBond,
+}
+
+impl From<InterfaceKind> for NodeKind {
+    fn from(kind: InterfaceKind) -> Self {
+        Self::Interface(kind)
+    }
+}
+
+impl std::fmt::Display for NodeKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Interface(kind) => kind.fmt(f),
+            Self::OvsBond => f.pad("ovs-bond"),
+        }
+    }
+}
+
+impl Serialize for NodeKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -112,7 +142,7 @@ impl Topology {
         if wanted.is_empty() {
             return Ok(self.clone());
         }
-        let near = Web::of(self).around(&wanted);
+        let near = Graph::of(self).around(&wanted);
         Ok(self.keep(|index| near.contains(&index)))
     }
 
@@ -163,7 +193,7 @@ impl Interface {
 
     fn is_plain_loopback(&self) -> bool {
         let own = |address: &Address| matches!(address.address.as_str(), "127.0.0.1/8" | "::1/128");
-        self.kind == "loopback" && self.addresses.iter().all(own)
+        self.kind == InterfaceKind::Loopback.into() && self.addresses.iter().all(own)
     }
 }
 

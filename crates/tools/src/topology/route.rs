@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::DefaultRoute;
+use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::state::{at, interfaces, is_absent, kind, list, name, text};
 
 /// The kernel's main table; 0 and nothing mean the same.
@@ -53,7 +54,7 @@ fn default_route<'a>(route: &'a Value, state: &Value) -> Option<(&'a str, Defaul
 }
 
 fn vrf_of(table: u64, state: &Value) -> Option<String> {
-    let mut vrfs = interfaces(state).iter().filter(|interface| kind(interface) == "vrf");
+    let mut vrfs = interfaces(state).iter().filter(|interface| kind(interface) == InterfaceKind::Vrf);
     let owns = |vrf: &&Value| at(vrf, &["vrf", "route-table-id"]).and_then(Value::as_u64) == Some(table);
     vrfs.find(owns).map(|vrf| name(vrf).to_owned())
 }

@@ -1,15 +1,15 @@
 //! A tree from the hardware upwards, for a terminal.
 
-use super::web::Web;
-use super::{Interface, Layer, Topology, words};
+use super::graph::Graph;
+use super::{Interface, Layer, Topology, label};
 
 pub(super) fn render(topology: &Topology, colour: bool) -> String {
     if topology.interfaces.is_empty() {
         return "no interfaces\n".into();
     }
-    let web = Web::of(topology);
+    let graph = Graph::of(topology);
     let mut tree =
-        Tree { topology, web: &web, seen: vec![false; topology.interfaces.len()], lines: Vec::new() };
+        Tree { topology, graph: &graph, seen: vec![false; topology.interfaces.len()], lines: Vec::new() };
     tree.grow();
     let head = Line { tree: "INTERFACE".into(), label: "TYPE".into(), mtu: "MTU".into(), ..Line::default() };
     let head = Line { last: Some(Last::Plain("ADDRESS".into())), ..head };
@@ -26,7 +26,7 @@ const DEEPEST: usize = 90;
 
 struct Tree<'a> {
     topology: &'a Topology,
-    web: &'a Web,
+    graph: &'a Graph,
     seen: Vec<bool>,
     lines: Vec<Line>,
 }
@@ -54,9 +54,9 @@ impl Tree<'_> {
     fn roots(&self) -> Vec<usize> {
         let interfaces = &self.topology.interfaces;
         let mut roots: Vec<usize> =
-            (0..interfaces.len()).filter(|index| self.web.carriers[*index].is_empty()).collect();
+            (0..interfaces.len()).filter(|index| self.graph.carriers[*index].is_empty()).collect();
         let idle = |index: usize| {
-            self.web.carried[index].is_empty() && words::addresses(&interfaces[index]).is_empty()
+            self.graph.carried[index].is_empty() && label::addresses(&interfaces[index]).is_empty()
         };
         roots.sort_by_key(|index| (interfaces[*index].layer, idle(*index), *index));
         roots
@@ -64,10 +64,10 @@ impl Tree<'_> {
 
     /// Several roots that carry one thing together and nothing else: the ports of a bond.
     fn bundle(&self, root: usize) -> Option<(Vec<usize>, usize)> {
-        let [upper] = self.web.carried[root][..] else { return None };
-        let carriers = &self.web.carriers[upper];
+        let [upper] = self.graph.carried[root][..] else { return None };
+        let carriers = &self.graph.carriers[upper];
         let alone =
-            |index: &usize| self.web.carriers[*index].is_empty() && self.web.carried[*index] == [upper];
+            |index: &usize| self.graph.carriers[*index].is_empty() && self.graph.carried[*index] == [upper];
         (carriers.len() > 1 && carriers.iter().all(alone)).then(|| (carriers.clone(), upper))
     }
 
@@ -92,7 +92,7 @@ impl Tree<'_> {
         if std::mem::replace(&mut self.seen[index], true) {
             return self.refer(index, first, "see above");
         }
-        let carried = self.web.carried[index].clone();
+        let carried = self.graph.carried[index].clone();
         let below = if carried.is_empty() { "  " } else { "│ " };
         self.tell(index, first, "", &format!("{rest}{below}"));
         for (position, upper) in carried.iter().enumerate() {
@@ -110,14 +110,14 @@ impl Tree<'_> {
 
     fn tell(&mut self, index: usize, first: &str, after: &str, rest: &str) {
         let interface = &self.topology.interfaces[index];
-        let peer = self.web.peer_of(index).map(|peer| &self.topology.interfaces[peer]);
+        let peer = self.graph.peer_of(index).map(|peer| &self.topology.interfaces[peer]);
         let mut facts = facts(interface, peer).into_iter();
         self.lines.push(Line {
             tree: first.into(),
             dot: Some(dot(interface)),
             name: interface.name.clone(),
             after: after.into(),
-            label: words::label(interface),
+            label: label::label(interface),
             mtu: interface.mtu.map(|mtu| mtu.to_string()).unwrap_or_default(),
             last: facts.next(),
         });
@@ -127,11 +127,11 @@ impl Tree<'_> {
 
 /// What stands in the last column, one per line.
 fn facts(interface: &Interface, peer: Option<&Interface>) -> Vec<Last> {
-    let mut facts: Vec<Last> = words::addresses(interface).into_iter().map(Last::Plain).collect();
+    let mut facts: Vec<Last> = label::addresses(interface).into_iter().map(Last::Plain).collect();
     facts.extend(peer.map(|peer| Last::Plain(format!("⇄ {}", peer.name))));
     for route in &interface.default_routes {
-        let words = words::default_route("default", route);
-        facts.push(if route.preferred { Last::Strong(words) } else { Last::Plain(words) });
+        let route_label = label::default_route("default", route);
+        facts.push(if route.preferred { Last::Strong(route_label) } else { Last::Plain(route_label) });
     }
     if facts.is_empty() && interface.layer == Layer::Physical {
         facts.extend(interface.mac_address.clone().map(Last::Faint));

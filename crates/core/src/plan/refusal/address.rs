@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::codes;
 use crate::compare::{Declared, View};
 use crate::diagnostic::Diagnostic;
+use crate::interface_kind::InterfaceKind;
 use crate::state::{self, is_absent, is_up, kind, list, name, text};
 
 /// Declared addresses that another interface has and keeps, and addresses on a port.
@@ -42,10 +43,11 @@ pub(super) fn addresses(view: &View<'_>, Declared { path, want }: &Declared) -> 
 /// The bridge or bond an interface is left in by the document.
 fn keeps_controller(view: &View<'_>, want: &Value) -> Option<String> {
     let controller = ends_in(view, want)?;
-    let found = || view.now(&controller, "unknown").map(kind);
+    let found = || view.now(&controller, InterfaceKind::Unknown).map(kind);
     let declared =
         view.declared.iter().map(|declared| &declared.want).find(|other| name(other) == controller).map(kind);
-    let carries_addresses = kind(want) == "ovs-interface" || declared.or_else(found) == Some("vrf");
+    let carries_addresses =
+        kind(want) == InterfaceKind::OvsInterface || declared.or_else(found) == Some(InterfaceKind::Vrf);
     (!carries_addresses).then_some(controller)
 }
 
@@ -66,7 +68,7 @@ fn other_holder<'v>(view: &'v View<'_>, want: &Value, family: &str, ip: IpAddr) 
         return None;
     }
     let may_share = |interface: &Value| {
-        matches!(kind(interface), "loopback" | "dummy")
+        matches!(kind(interface), InterfaceKind::Loopback | InterfaceKind::Dummy)
             || text(interface, "controller").is_some_and(|c| is_vrf(view, c))
     };
     let others = view.holders(ip).iter().filter(|other| name(other) != name(want));
@@ -76,11 +78,11 @@ fn other_holder<'v>(view: &'v View<'_>, want: &Value, family: &str, ip: IpAddr) 
 
 fn is_vrf(view: &View<'_>, controller: &str) -> bool {
     let declared = view.declares(controller).map(kind);
-    declared.or_else(|| view.now(controller, "vrf").map(kind)) == Some("vrf")
+    declared.or_else(|| view.now(controller, InterfaceKind::Vrf).map(kind)) == Some(InterfaceKind::Vrf)
 }
 
 fn keeps(view: &View<'_>, holder: &Value, family: &str, ip: IpAddr) -> bool {
-    if view.claimed_by(name(holder)).is_some_and(|controller| kind(controller) != "vrf") {
+    if view.claimed_by(name(holder)).is_some_and(|controller| kind(controller) != InterfaceKind::Vrf) {
         return false;
     }
     let Some(declared) = view.declares(name(holder)) else {
@@ -95,12 +97,11 @@ fn keeps(view: &View<'_>, holder: &Value, family: &str, ip: IpAddr) -> bool {
 
 /// The OVS bridge or the base that an undeclared interface lives on is taken away.
 fn loses_ground(view: &View<'_>, holder: &Value) -> bool {
-    let going = |device: &str, of_kind: fn(&str) -> bool| {
+    let going = |device: &str, of_kind: fn(InterfaceKind) -> bool| {
         let wants = view.declared.iter().map(|declared| &declared.want);
         wants.filter(|want| name(want) == device && of_kind(kind(want))).any(is_absent)
     };
-    let bridge = text(holder, "controller").filter(|_| kind(holder) == "ovs-interface");
-    bridge.is_some_and(|bridge| going(bridge, |kind| kind == "ovs-bridge"))
-        || state::base(holder)
-            .is_some_and(|(_, base)| going(base, |kind| !matches!(kind, "ethernet" | "veth")))
+    let bridge = text(holder, "controller").filter(|_| kind(holder) == InterfaceKind::OvsInterface);
+    bridge.is_some_and(|bridge| going(bridge, |kind| kind == InterfaceKind::OvsBridge))
+        || state::base(holder).is_some_and(|(_, base)| going(base, |kind| !kind.is_nic()))
 }

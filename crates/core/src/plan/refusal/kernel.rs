@@ -6,15 +6,16 @@ use super::{codes, observed};
 use crate::compare::{Declared, View};
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
+use crate::interface_kind::InterfaceKind;
 use crate::state::{is_up, kind, name};
 
 /// Types of which an interface would be made.
-pub(in crate::plan) fn made(view: &View<'_>) -> BTreeSet<String> {
-    new(view).map(|declared| kind(&declared.want).to_owned()).collect()
+pub(in crate::plan) fn made(view: &View<'_>) -> BTreeSet<InterfaceKind> {
+    new(view).map(|declared| kind(&declared.want)).collect()
 }
 
 pub(super) fn lacking(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
-    new(view).filter(|declared| facts.lacking.contains(kind(&declared.want))).map(refusal).collect()
+    new(view).filter(|declared| facts.lacking.contains(&kind(&declared.want))).map(refusal).collect()
 }
 
 fn new<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Declared> {

@@ -10,6 +10,7 @@ use super::codes;
 use crate::compare::{Declared, View, ovs};
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
 use address::addresses;
@@ -52,9 +53,11 @@ pub(super) fn find(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
 fn exists(view: &View<'_>, called: &str) -> bool {
     let device = view.device(called);
     match view.declares(device) {
-        Some(want) if !is_up(want) => view.now(device, "unknown").is_some_and(|got| !state::is_virtual(got)),
+        Some(want) if !is_up(want) => {
+            view.now(device, InterfaceKind::Unknown).is_some_and(|got| !kind(got).is_virtual())
+        }
         Some(_) => true,
-        None => view.now(device, "unknown").is_some() || is_new_peer(view, device),
+        None => view.now(device, InterfaceKind::Unknown).is_some() || is_new_peer(view, device),
     }
 }
 
@@ -111,8 +114,8 @@ fn existence(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnos
             ]
         }
         Some(got)
-            if !state::same_kind(kind(want), kind(got))
-                && kind(got) != "unknown"
+            if !kind(want).is_same_device(&kind(got))
+                && kind(got) != InterfaceKind::Unknown
                 && !replaced_tun(want, got) =>
         {
             let message = format!("{} is of type {} on this host, not {}", name(want), kind(got), kind(want));
@@ -124,16 +127,17 @@ fn existence(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnos
 
 /// With a userspace datapath the kernel shows an OVS internal interface as a tun device.
 fn replaced_tun(want: &Value, got: &Value) -> bool {
-    kind(want) == "ovs-interface" && kind(got) == "tun"
+    kind(want) == InterfaceKind::OvsInterface && kind(got) == InterfaceKind::Tun
 }
 
 fn is_found_not_made(view: &View<'_>, want: &Value) -> bool {
-    let nic = kind(want) == "ethernet" && state::at(want, &["veth", "peer"]).is_none();
-    (nic && !is_new_peer(view, name(want)) && !name(want).starts_with("sriov:")) || kind(want) == "unknown"
+    let nic = kind(want) == InterfaceKind::Ethernet && state::at(want, &["veth", "peer"]).is_none();
+    (nic && !is_new_peer(view, name(want)) && !name(want).starts_with("sriov:"))
+        || kind(want) == InterfaceKind::Unknown
 }
 
 fn alternatives(view: &View<'_>) -> String {
-    let nics = interfaces(view.observed).iter().filter(|nic| matches!(kind(nic), "ethernet" | "veth"));
+    let nics = interfaces(view.observed).iter().filter(|nic| kind(nic).is_nic());
     let names: Vec<&str> = nics.map(name).take(8).collect();
     if names.is_empty() {
         "this host has no NIC".into()
@@ -144,14 +148,14 @@ fn alternatives(view: &View<'_>) -> String {
 
 fn ports(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic> {
     let list = match kind(want) {
-        "bond" if state::at(want, &["link-aggregation", "port"]).is_none() => {
+        InterfaceKind::Bond if state::at(want, &["link-aggregation", "port"]).is_none() => {
             path.key("link-aggregation").key("ports-config")
         }
-        "bond" => path.key("link-aggregation").key("port"),
-        "vrf" => path.key("vrf").key("port"),
+        InterfaceKind::Bond => path.key("link-aggregation").key("port"),
+        InterfaceKind::Vrf => path.key("vrf").key("port"),
         _ => path.key("bridge").key("port"),
     };
-    let implied = |port: &str| kind(want) == "ovs-bridge" && port == name(want);
+    let implied = |port: &str| kind(want) == InterfaceKind::OvsBridge && port == name(want);
     let unknown = state::ports(want)
         .unwrap_or_default()
         .into_iter()
@@ -159,7 +163,7 @@ fn ports(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic>
     let refusal = |port: &str| {
         let message = format!("port {port} of {} exists nowhere", name(want));
         Diagnostic::new(codes::UNKNOWN_PORT, message).at(list.item(port)).hint(match kind(want) {
-            "ovs-bridge" => format!(
+            InterfaceKind::OvsBridge => format!(
                 "declare {port} with type ovs-interface if Open vSwitch should make it; {}",
                 alternatives(view)
             ),
@@ -174,10 +178,7 @@ fn base(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic> 
         return Vec::new();
     };
     let at = path.key(section).key("base-iface");
-    if view
-        .declares(view.device(base))
-        .is_some_and(|base| is_absent(base) && !matches!(kind(base), "ethernet" | "veth"))
-    {
+    if view.declares(view.device(base)).is_some_and(|base| is_absent(base) && !kind(base).is_nic()) {
         let message = format!("{} sits on {base}, which the document removes", name(want));
         return vec![Diagnostic::new(codes::BASE_GOES, message).at(at)];
     }
@@ -207,7 +208,7 @@ fn mac_source(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagno
     };
     let device = view.device(source);
     let declared = view.declares(device).filter(|nic| is_up(nic));
-    let known = [declared, view.now(device, "unknown")].into_iter().flatten();
+    let known = [declared, view.now(device, InterfaceKind::Unknown)].into_iter().flatten();
     let has_mac = |nic: &Value| {
         ["mac-address", "permanent-mac-address"]
             .iter()
@@ -226,7 +227,7 @@ fn mac_source(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagno
 
 fn mtu(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic> {
     let number = |interface: &Value, key: &str| interface.get(key).and_then(Value::as_u64);
-    let Some(mtu) = number(want, "mtu").filter(|_| kind(want) != "ovs-bridge") else {
+    let Some(mtu) = number(want, "mtu").filter(|_| kind(want) != InterfaceKind::OvsBridge) else {
         return Vec::new();
     };
     let at = path.key("mtu");
@@ -244,7 +245,7 @@ fn mtu(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic> {
         return Vec::new();
     };
     let declared = view.declares(base).and_then(|base| number(base, "mtu"));
-    match declared.or_else(|| number(view.now(base, "unknown")?, "mtu")) {
+    match declared.or_else(|| number(view.now(base, InterfaceKind::Unknown)?, "mtu")) {
         Some(below) if mtu > below => {
             let message =
                 format!("{} has an MTU of {mtu}, its base interface {base} only {below}", name(want));
@@ -283,12 +284,18 @@ fn completeness(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diag
         return Vec::new();
     }
     let lacks = match kind(want) {
-        "bond" if state::at(want, &["link-aggregation", "mode"]).is_none() => ("link-aggregation", "mode"),
-        "vrf" if state::at(want, &["vrf", "route-table-id"]).and_then(Value::as_u64).unwrap_or(0) == 0 => {
+        InterfaceKind::Bond if state::at(want, &["link-aggregation", "mode"]).is_none() => {
+            ("link-aggregation", "mode")
+        }
+        InterfaceKind::Vrf
+            if state::at(want, &["vrf", "route-table-id"]).and_then(Value::as_u64).unwrap_or(0) == 0 =>
+        {
             ("vrf", "route-table-id")
         }
-        "vlan" if state::base(want).is_none() => ("vlan", "base-iface"),
-        "veth" if state::at(want, &["veth", "peer"]).is_none() && !is_new_peer(view, name(want)) => {
+        InterfaceKind::Vlan if state::base(want).is_none() => ("vlan", "base-iface"),
+        InterfaceKind::Veth
+            if state::at(want, &["veth", "peer"]).is_none() && !is_new_peer(view, name(want)) =>
+        {
             ("veth", "peer")
         }
         _ => return Vec::new(),

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{alternatives, codes, exists};
 use crate::compare::{Declared, View, route};
 use crate::diagnostic::Diagnostic;
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 use crate::state::{self, is_absent, is_up, kind, list, name, text};
 
@@ -26,7 +27,7 @@ fn next_hop(view: &View<'_>, route: &Value, at: Path) -> Option<Diagnostic> {
         Some(Diagnostic::new(codes::NEXT_HOP_UNUSABLE, message).at(at.clone()))
     };
     let device = view.device(hop);
-    let (declared, observed) = (view.declares(device), view.now(device, "unknown"));
+    let (declared, observed) = (view.declares(device), view.now(device, InterfaceKind::Unknown));
     if declared.is_some_and(|want| !is_up(want)) {
         return unusable("which the document takes away".into());
     }
@@ -44,7 +45,9 @@ fn next_hop(view: &View<'_>, route: &Value, at: Path) -> Option<Diagnostic> {
 /// An OVS bridge brings an internal interface of its own name when it lists it as a port.
 fn is_implied_internal(view: &View<'_>, device: &str) -> bool {
     let bridge = |declared: &Declared| {
-        kind(&declared.want) == "ovs-bridge" && name(&declared.want) == device && is_up(&declared.want)
+        kind(&declared.want) == InterfaceKind::OvsBridge
+            && name(&declared.want) == device
+            && is_up(&declared.want)
     };
     view.declared.iter().any(bridge)
 }
@@ -57,8 +60,8 @@ pub(super) fn mappings(view: &View<'_>) -> Vec<Diagnostic> {
             .declared
             .iter()
             .map(|declared| &declared.want)
-            .find(|want| kind(want) == "ovs-bridge" && name(want) == bridge);
-        let present = declared.map_or_else(|| view.now(bridge, "ovs-bridge").is_some(), is_up);
+            .find(|want| kind(want) == InterfaceKind::OvsBridge && name(want) == bridge);
+        let present = declared.map_or_else(|| view.now(bridge, InterfaceKind::OvsBridge).is_some(), is_up);
         (!present).then(|| {
             let localnet = text(mapping, "localnet").unwrap_or_default();
             let message = format!("{localnet} is mapped to the bridge {bridge}, which exists nowhere");

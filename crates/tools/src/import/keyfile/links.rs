@@ -1,5 +1,6 @@
 //! What kind of interface a profile makes, and the settings of its own that each kind has.
 
+use linesman_core::interface_kind::InterfaceKind;
 use serde_json::{Value, json};
 
 use super::names::Names;
@@ -10,22 +11,22 @@ use crate::import::fields::Content;
 use crate::import::report::Log;
 
 /// NMState's type; None, with a note, where it has none.
-pub(super) fn kind(profile: &mut Profile, log: &mut Log<'_>) -> Option<&'static str> {
+pub(super) fn kind(profile: &mut Profile, log: &mut Log<'_>) -> Option<InterfaceKind> {
     Some(match profile.kind.clone().as_str() {
-        "ethernet" => "ethernet",
-        "bond" => "bond",
-        "bridge" => "linux-bridge",
-        "vlan" => "vlan",
-        "vxlan" => "vxlan",
-        "macvlan" if profile.section("macvlan").flag("tap", log) == Some(true) => "mac-vtap",
-        "macvlan" => "mac-vlan",
-        "vrf" => "vrf",
-        "dummy" => "dummy",
-        "veth" => "veth",
-        "infiniband" => "infiniband",
-        "ip-tunnel" => "ip-tunnel",
-        "ovs-bridge" => "ovs-bridge",
-        "ovs-interface" => "ovs-interface",
+        "ethernet" => InterfaceKind::Ethernet,
+        "bond" => InterfaceKind::Bond,
+        "bridge" => InterfaceKind::LinuxBridge,
+        "vlan" => InterfaceKind::Vlan,
+        "vxlan" => InterfaceKind::Vxlan,
+        "macvlan" if profile.section("macvlan").flag("tap", log) == Some(true) => InterfaceKind::MacVtap,
+        "macvlan" => InterfaceKind::MacVlan,
+        "vrf" => InterfaceKind::Vrf,
+        "dummy" => InterfaceKind::Dummy,
+        "veth" => InterfaceKind::Veth,
+        "infiniband" => InterfaceKind::Infiniband,
+        "ip-tunnel" => InterfaceKind::IpTunnel,
+        "ovs-bridge" => InterfaceKind::OvsBridge,
+        "ovs-interface" => InterfaceKind::OvsInterface,
         other => {
             let why = format!(
                 "profile '{}' is of type '{other}', which is not imported; it stays as it is on the host",
@@ -234,22 +235,22 @@ fn tunnel(profile: &mut Profile, interface: &mut Section, names: &Names, log: &m
 }
 
 /// A controller gets its ports, in the order of their names.
-pub(super) fn fill_ports(interface: &mut Section, kind: &str, ports: Vec<(String, Section)>) {
+pub(super) fn fill_ports(interface: &mut Section, kind: &InterfaceKind, ports: Vec<(String, Section)>) {
     let named = |(name, details): (String, Section)| {
         let mut port = Section::from_iter([("name".to_owned(), Value::from(name))]);
         port.extend(details);
         Value::Object(port)
     };
     let (section, key) = match kind {
-        "linux-bridge" => ("bridge", "port"),
-        "bond" if ports.iter().any(|(_, details)| !details.is_empty()) => {
+        InterfaceKind::LinuxBridge => ("bridge", "port"),
+        InterfaceKind::Bond if ports.iter().any(|(_, details)| !details.is_empty()) => {
             ("link-aggregation", "ports-config")
         }
-        "bond" => ("link-aggregation", "port"),
+        InterfaceKind::Bond => ("link-aggregation", "port"),
         _ => ("vrf", "port"),
     };
-    let list: Vec<Value> = match (kind, key) {
-        ("bond", "port") | ("vrf", _) => ports.into_iter().map(|(name, _)| name.into()).collect(),
+    let list: Vec<Value> = match (section, key) {
+        ("link-aggregation", "port") | ("vrf", _) => ports.into_iter().map(|(name, _)| name.into()).collect(),
         _ => ports.into_iter().map(named).collect(),
     };
     let section = interface.entry(section).or_insert_with(|| json!({}));

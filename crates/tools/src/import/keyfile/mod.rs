@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use super::draft::{self, Draft, Section};
 use super::report::{Fault, Imported, Log};
 use super::{Input, fields::Fields};
+use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::secrets::is_secret;
 use names::Names;
 use profile::Profile;
@@ -59,7 +60,7 @@ impl Work<'_> {
             profile.forget();
             return;
         };
-        let mut interface = draft::interface(&name, kind);
+        let mut interface = draft::interface(&name, &kind);
         if let Some(mac) = by_mac {
             interface.insert("identifier".into(), "mac-address".into());
             interface.insert("mac-address".into(), mac.into());
@@ -68,7 +69,7 @@ impl Work<'_> {
         if self.join(profile, &name, bridges) {
             profile.section("ipv4").take("method");
             profile.section("ipv6").take("method");
-        } else if kind != "ovs-bridge" {
+        } else if kind != InterfaceKind::OvsBridge {
             self.addresses(profile, &name, &mut interface);
         }
         links::own(profile, &mut interface, &self.names, &mut self.log);
@@ -108,8 +109,8 @@ impl Work<'_> {
         let mut ports = std::mem::take(&mut self.ports);
         for interface in &mut self.draft.interfaces {
             let name = interface.get("name").and_then(|name| name.as_str()).unwrap_or_default().to_owned();
-            let kind = interface.get("type").and_then(|kind| kind.as_str()).unwrap_or_default().to_owned();
-            if matches!(kind.as_str(), "linux-bridge" | "bond" | "vrf") {
+            let kind = interface.get("type").and_then(|kind| kind.as_str()).unwrap_or_default().into();
+            if matches!(kind, InterfaceKind::LinuxBridge | InterfaceKind::Bond | InterfaceKind::Vrf) {
                 let mut ports = ports.remove(&name).unwrap_or_default();
                 ports.sort_by(|(a, _), (b, _)| a.cmp(b));
                 links::fill_ports(interface, &kind, ports);

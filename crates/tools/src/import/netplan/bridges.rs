@@ -1,5 +1,6 @@
 //! Bridges, their ports and spanning tree.
 
+use linesman_core::interface_kind::InterfaceKind;
 use serde_json::{Value, json};
 
 use super::Work;
@@ -51,7 +52,7 @@ impl Work<'_> {
 
     /// A bridge of Open vSwitch; its addresses are those of an internal port of the same name.
     pub(super) fn ovs_bridge(&mut self, fields: &mut Fields, name: &str) -> Section {
-        let mut bridge = draft::interface(name, "ovs-bridge");
+        let mut bridge = draft::interface(name, &InterfaceKind::OvsBridge);
         let mut settings = fields.map("openvswitch", &mut self.log).unwrap_or_default();
         let mut options = Section::new();
         put(&mut options, "fail-mode", settings.text("fail-mode", &mut self.log).map(|at| at.value));

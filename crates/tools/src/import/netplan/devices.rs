@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use linesman_core::interface_kind::InterfaceKind;
 use serde_json::json;
 
 use super::routes::Way;
@@ -95,7 +96,7 @@ impl Work<'_> {
 /// The table of each VRF's ports, by their ids.
 pub(super) fn tables(devices: &[Device], log: &mut Log<'_>) -> BTreeMap<String, u32> {
     let mut tables = BTreeMap::new();
-    for device in devices.iter().filter(|device| device.kind == "vrf") {
+    for device in devices.iter().filter(|device| device.kind == Some(InterfaceKind::Vrf)) {
         let mut fields = device.fields.clone();
         if let Some(table) = fields.text("table", log).and_then(|at| at.value.parse().ok()) {
             tables.extend(fields.texts("interfaces", log).into_iter().map(|at| (at.value, table)));

@@ -10,21 +10,23 @@ mod tunnels;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use linesman_core::interface_kind::InterfaceKind;
+
 use super::Input;
 use super::draft::{self, Draft, Section, mac, put};
 use super::fields::{Content, Field, Fields};
 use super::report::{Fault, Imported, Log};
 
-/// Netplan's word for a kind of device, and NMState's.
-const KINDS: &[(&str, &str)] = &[
-    ("ethernets", "ethernet"),
-    ("dummy-devices", "dummy"),
-    ("virtual-ethernets", "veth"),
-    ("bonds", "bond"),
-    ("vlans", "vlan"),
-    ("bridges", "linux-bridge"),
-    ("tunnels", "tunnel"),
-    ("vrfs", "vrf"),
+/// Netplan's sections of devices, and NMState's type for each; that of a tunnel depends on its mode.
+const KINDS: &[(&str, Option<InterfaceKind>)] = &[
+    ("ethernets", Some(InterfaceKind::Ethernet)),
+    ("dummy-devices", Some(InterfaceKind::Dummy)),
+    ("virtual-ethernets", Some(InterfaceKind::Veth)),
+    ("bonds", Some(InterfaceKind::Bond)),
+    ("vlans", Some(InterfaceKind::Vlan)),
+    ("bridges", Some(InterfaceKind::LinuxBridge)),
+    ("tunnels", None),
+    ("vrfs", Some(InterfaceKind::Vrf)),
 ];
 
 pub(super) fn import(inputs: &[Input]) -> Result<Imported, Vec<Fault>> {
@@ -34,7 +36,7 @@ pub(super) fn import(inputs: &[Input]) -> Result<Imported, Vec<Fault>> {
     let mut devices = devices(&mut network, &mut log);
     let names =
         devices.iter_mut().map(|device| (device.id.clone(), devices::name(device, &mut log))).collect();
-    let ports = ports(&devices, &["bond", "linux-bridge"]);
+    let ports = ports(&devices);
     let tables = devices::tables(&devices, &mut log);
     let mut work = Work { names, ports, tables, draft: Draft::default(), log };
     for device in devices {
@@ -50,8 +52,8 @@ pub(super) fn import(inputs: &[Input]) -> Result<Imported, Vec<Fault>> {
 /// One device as netplan has it.
 struct Device {
     id: String,
-    /// NMState's type.
-    kind: &'static str,
+    /// NMState's type; that of a tunnel depends on its mode.
+    kind: Option<InterfaceKind>,
     fields: Fields,
     field: Field,
     /// Found by its MAC address rather than by name.
@@ -96,11 +98,12 @@ fn devices(network: &mut Fields, log: &mut Log<'_>) -> Vec<Device> {
             match &field.content {
                 Content::Map(fields) => {
                     let (id, fields) = (field.key.clone(), fields.clone());
-                    found.push(Device { id, kind, fields, field, by_mac: None });
+                    found.push(Device { id, kind: kind.clone(), fields, field, by_mac: None });
                 }
                 Content::Empty => {
                     let fields = Fields { path: format!("{section}.{}", field.key), entries: Vec::new() };
-                    found.push(Device { id: field.key.clone(), kind, fields, field, by_mac: None });
+                    let (id, kind) = (field.key.clone(), kind.clone());
+                    found.push(Device { id, kind, fields, field, by_mac: None });
                 }
                 _ => log.fault(
                     field.place,
@@ -119,8 +122,11 @@ fn devices(network: &mut Fields, log: &mut Log<'_>) -> Vec<Device> {
     found
 }
 
-fn ports(devices: &[Device], kinds: &[&str]) -> BTreeSet<String> {
-    let controllers = devices.iter().filter(|device| kinds.contains(&device.kind));
+/// The ports of bonds and bridges.
+fn ports(devices: &[Device]) -> BTreeSet<String> {
+    let controllers = devices
+        .iter()
+        .filter(|device| matches!(device.kind, Some(InterfaceKind::Bond | InterfaceKind::LinuxBridge)));
     let listed =
         controllers.flat_map(|device| device.fields.entries.iter()).filter(|field| field.key == "interfaces");
     let items = listed.flat_map(|field| match &field.content {
@@ -143,12 +149,14 @@ impl Work<'_> {
             Some(kind) => kind,
             None => return,
         };
-        if kind == "ovs-bridge" {
+        if kind == InterfaceKind::OvsBridge {
             let bridge = self.ovs_bridge(&mut fields, &name);
             self.draft.interfaces.push(bridge);
         }
-        let mut interface =
-            draft::interface(&name, if kind == "ovs-bridge" { "ovs-interface" } else { kind });
+        let mut interface = match kind {
+            InterfaceKind::OvsBridge => draft::interface(&name, &InterfaceKind::OvsInterface),
+            _ => draft::interface(&name, &kind),
+        };
         if let Some(address) = by_mac {
             interface.insert("identifier".into(), "mac-address".into());
             interface.insert("mac-address".into(), address.into());
@@ -160,24 +168,24 @@ impl Work<'_> {
             let table = self.tables.get(&id).copied();
             self.addresses(&mut fields, &name, table, &mut interface);
         }
-        self.own(kind, &mut fields, &mut interface, &field);
+        self.own(&kind, &mut fields, &mut interface, &field);
         self.leave(fields);
         self.draft.interfaces.push(interface);
     }
 
     /// NMState's type; None, with a note, for what is left out.
-    fn kind(&mut self, kind: &'static str, fields: &mut Fields) -> Option<&'static str> {
+    fn kind(&mut self, kind: Option<InterfaceKind>, fields: &mut Fields) -> Option<InterfaceKind> {
         match (kind, fields.has("openvswitch")) {
-            ("tunnel", _) => tunnels::kind(fields, &mut self.log),
-            ("linux-bridge", true) => Some("ovs-bridge"),
-            ("bond", true) => {
+            (None, _) => tunnels::kind(fields, &mut self.log),
+            (Some(InterfaceKind::LinuxBridge), true) => Some(InterfaceKind::OvsBridge),
+            (Some(InterfaceKind::Bond), true) => {
                 let place = fields.take("openvswitch").map(|field| field.place)?;
                 let why = "a bond of Open vSwitch is not imported; write it into the bridge's list of \
                     ports by hand";
                 self.log.note(place, fields.path.clone(), why);
                 None
             }
-            (kind, _) => Some(kind),
+            (kind, _) => kind,
         }
     }
 
@@ -207,16 +215,16 @@ impl Work<'_> {
         }
     }
 
-    fn own(&mut self, kind: &str, fields: &mut Fields, interface: &mut Section, field: &Field) {
+    fn own(&mut self, kind: &InterfaceKind, fields: &mut Fields, interface: &mut Section, field: &Field) {
         match kind {
-            "ethernet" => devices::ethernet(fields, interface, &mut self.log),
-            "veth" => self.veth(fields, interface),
-            "bond" => self.bond(fields, interface),
-            "linux-bridge" => self.bridge(fields, interface),
-            "vlan" => self.vlan(fields, interface, field),
-            "vrf" => self.vrf(fields, interface, field),
-            "vxlan" => self.vxlan(fields, interface),
-            "ip-tunnel" => self.ip_tunnel(fields, interface),
+            InterfaceKind::Ethernet => devices::ethernet(fields, interface, &mut self.log),
+            InterfaceKind::Veth => self.veth(fields, interface),
+            InterfaceKind::Bond => self.bond(fields, interface),
+            InterfaceKind::LinuxBridge => self.bridge(fields, interface),
+            InterfaceKind::Vlan => self.vlan(fields, interface, field),
+            InterfaceKind::Vrf => self.vrf(fields, interface, field),
+            InterfaceKind::Vxlan => self.vxlan(fields, interface),
+            InterfaceKind::IpTunnel => self.ip_tunnel(fields, interface),
             _ => {}
         }
     }

@@ -1,19 +1,21 @@
 //! Tunnels: VXLAN and the plain IP ones.
 
+use linesman_core::interface_kind::InterfaceKind;
+
 use super::Work;
 use crate::import::draft::{Section, put, put_section};
 use crate::import::fields::Fields;
 use crate::import::report::Log;
 
 /// NMState's type for a tunnel; the mode stays where it is for [`Work::ip_tunnel`].
-pub(super) fn kind(fields: &mut Fields, log: &mut Log<'_>) -> Option<&'static str> {
+pub(super) fn kind(fields: &mut Fields, log: &mut Log<'_>) -> Option<InterfaceKind> {
     let mode = fields.clone().text("mode", log)?;
     match mode.value.as_str() {
         "vxlan" => {
             fields.take("mode");
-            Some("vxlan")
+            Some(InterfaceKind::Vxlan)
         }
-        "sit" | "ipip" | "ip6ip6" | "ipip6" => Some("ip-tunnel"),
+        "sit" | "ipip" | "ip6ip6" | "ipip6" => Some(InterfaceKind::IpTunnel),
         other => {
             let why = format!("tunnels of mode '{other}' are not imported, nor are their keys");
             log.note(mode.place, fields.path.clone(), why);

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Host, links};
 use crate::import::draft::Section;
+use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::state::{flag, kind, list, name, text};
 
 /// What is so unless somebody says otherwise.
@@ -42,7 +43,7 @@ const AUTOMATIC: &[&str] = &[
 
 impl Host<'_> {
     pub(super) fn addresses(&mut self, observed: &Value, interface: &mut Section) {
-        if kind(observed) == "ovs-bridge" || links::is_port(self.state, observed) {
+        if kind(observed) == InterfaceKind::OvsBridge || links::is_port(self.state, observed) {
             return;
         }
         for family in ["ipv4", "ipv6"] {

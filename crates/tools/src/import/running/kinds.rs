@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{is_nothing, without};
 use crate::import::draft::Section;
+use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::state::{at, kind, list, text};
 
 /// Sections that are taken over as they are.
@@ -13,19 +14,20 @@ pub(super) fn own(observed: &Value) -> Vec<(String, Value)> {
     let mut sections: Vec<(String, Value)> = Vec::new();
     let section = |key: &str| observed.get(key).cloned().unwrap_or_default();
     match kind(observed) {
-        "bond" => sections.push(("link-aggregation".into(), bond(&section("link-aggregation")))),
-        "linux-bridge" => sections.push(("bridge".into(), bridge(&section("bridge")))),
-        "ovs-bridge" => sections.push(("bridge".into(), ovs_bridge(&section("bridge")))),
-        "vlan" => sections.push(("vlan".into(), without(&section("vlan"), &vlan_defaults()))),
-        "vxlan" => sections.push((
+        InterfaceKind::Bond => sections.push(("link-aggregation".into(), bond(&section("link-aggregation")))),
+        InterfaceKind::LinuxBridge => sections.push(("bridge".into(), bridge(&section("bridge")))),
+        InterfaceKind::OvsBridge => sections.push(("bridge".into(), ovs_bridge(&section("bridge")))),
+        InterfaceKind::Vlan => sections.push(("vlan".into(), without(&section("vlan"), &vlan_defaults()))),
+        InterfaceKind::Vxlan => sections.push((
             "vxlan".into(),
             without(&section("vxlan"), &[("learning", json!(true)), ("base-iface", json!(""))]),
         )),
-        kind @ ("mac-vlan" | "mac-vtap") => {
-            sections.push((kind.into(), without(&section(kind), &[("promiscuous", json!(true))])))
+        kind @ (InterfaceKind::MacVlan | InterfaceKind::MacVtap) => {
+            let own = without(&section(kind.as_str()), &[("promiscuous", json!(true))]);
+            sections.push((kind.to_string(), own))
         }
-        "vrf" => sections.push(("vrf".into(), section("vrf"))),
-        "veth" | "ethernet" => sections.extend(ethernet(observed)),
+        InterfaceKind::Vrf => sections.push(("vrf".into(), section("vrf"))),
+        InterfaceKind::Veth | InterfaceKind::Ethernet => sections.extend(ethernet(observed)),
         _ => {}
     }
     for key in WHOLE {
@@ -104,7 +106,10 @@ fn ethernet(observed: &Value) -> Vec<(String, Value)> {
         ethernet.insert("sr-iov".into(), json!({ "total-vfs": total }));
     }
     // A driver without a switch for it (veth) always tells the same; that is no choice of anybody's.
-    if !ethernet.is_empty() && text(observed, "driver") != Some("veth") && kind(observed) == "ethernet" {
+    if !ethernet.is_empty()
+        && text(observed, "driver") != Some("veth")
+        && kind(observed) == InterfaceKind::Ethernet
+    {
         sections.push(("ethernet".into(), Value::Object(ethernet)));
     }
     sections

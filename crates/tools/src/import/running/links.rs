@@ -4,15 +4,16 @@ use serde_json::{Value, json};
 
 use super::{Host, kinds};
 use crate::import::draft::{Section, put};
+use linesman_core::interface_kind::{InterfaceKind, Requirement};
 use linesman_core::secrets::is_secret;
-use linesman_core::state::{at, flag, interfaces, kind, list, name, ports, same_kind, text};
+use linesman_core::state::{at, flag, interfaces, kind, list, name, ports, text};
 
 impl Host<'_> {
     pub(super) fn interface(&mut self, observed: &Value) -> Section {
         let mut interface = Section::new();
         interface.insert("name".into(), name(observed).into());
         put(&mut interface, "description", text(observed, "description"));
-        interface.insert("type".into(), written_kind(observed).into());
+        interface.insert("type".into(), written_kind(observed).as_str().into());
         interface.insert("state".into(), "up".into());
         self.identity(observed, &mut interface);
         if let Some(mtu) = self.mtu(observed) {
@@ -23,7 +24,8 @@ impl Host<'_> {
         if at(observed, &["lldp", "enabled"]) == Some(&Value::Bool(true)) {
             interface.insert("lldp".into(), json!({ "enabled": true }));
         }
-        let alone = observed.get("controller").is_none() && !kind(observed).starts_with("ovs-");
+        let alone =
+            observed.get("controller").is_none() && kind(observed).requirement() != Requirement::OpenVswitch;
         if alone && flag(observed, "accept-all-mac-addresses") == Some(true) {
             interface.insert("accept-all-mac-addresses".into(), true.into());
         }
@@ -61,10 +63,12 @@ impl Host<'_> {
         let below = linesman_core::state::base(observed).and_then(|(_, base)| of(base));
         let from_ports = ports(observed).unwrap_or_default().into_iter().filter_map(of).min();
         let natural = match kind(observed) {
-            "vrf" | "loopback" | "ovs-bridge" => return None,
-            "vxlan" => below.map_or(1450, |base| base.saturating_sub(50)),
-            "vlan" | "mac-vlan" | "mac-vtap" | "ipvlan" => below.unwrap_or(1500),
-            "linux-bridge" => from_ports.unwrap_or(1500),
+            InterfaceKind::Vrf | InterfaceKind::Loopback | InterfaceKind::OvsBridge => return None,
+            InterfaceKind::Vxlan => below.map_or(1450, |base| base.saturating_sub(50)),
+            InterfaceKind::Vlan | InterfaceKind::MacVlan | InterfaceKind::MacVtap | InterfaceKind::Ipvlan => {
+                below.unwrap_or(1500)
+            }
+            InterfaceKind::LinuxBridge => from_ports.unwrap_or(1500),
             _ => 1500,
         };
         (mtu != natural).then(|| mtu.into())
@@ -106,23 +110,18 @@ impl Host<'_> {
 }
 
 /// One end of a veth pair whose other end is elsewhere is as good as a NIC.
-fn written_kind(observed: &Value) -> &str {
+fn written_kind(observed: &Value) -> InterfaceKind {
     let kind = kind(observed);
     let pair = at(observed, &["veth", "peer"]).and_then(Value::as_str).is_some_and(|peer| !peer.is_empty());
-    if same_kind(kind, "ethernet") && !pair { "ethernet" } else { kind }
+    if kind.is_nic() && !pair { InterfaceKind::Ethernet } else { kind }
 }
 
 /// Whether the interface cannot have addresses, being part of something.
 pub(super) fn is_port(state: &Value, observed: &Value) -> bool {
     let Some(controller) = text(observed, "controller").filter(|name| !name.is_empty()) else { return false };
-    let kinds: Vec<&str> =
-        interfaces(state).iter().filter(|other| name(other) == controller).map(kind).collect();
-    match kind(observed) {
-        "ovs-interface" => false,
-        _ => {
-            !kinds.contains(&"vrf")
-                && list(observed, &["ipv4", "address"]).is_empty()
-                && list(observed, &["ipv6", "address"]).is_empty()
-        }
-    }
+    let mut controllers = interfaces(state).iter().filter(|other| name(other) == controller);
+    kind(observed) != InterfaceKind::OvsInterface
+        && !controllers.any(|controller| kind(controller) == InterfaceKind::Vrf)
+        && list(observed, &["ipv4", "address"]).is_empty()
+        && list(observed, &["ipv6", "address"]).is_empty()
 }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::draft::Section;
 use super::report::{Imported, Note};
 use linesman_core::facts::Facts;
+use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::state::{at, interfaces, kind, list, name, text};
 
 /// `state` is all that NMState sees; `facts` tell who runs what.
@@ -46,7 +47,7 @@ impl Host<'_> {
     /// Whether a document about this host would speak of the interface at all.
     fn ours(&mut self, interface: &Value) -> bool {
         let (name, condition) = (name(interface).to_owned(), text(interface, "state").unwrap_or("up"));
-        if kind(interface) == "loopback" {
+        if kind(interface) == InterfaceKind::Loopback {
             return false;
         }
         let why = if condition == "ignore" || self.facts.unmanaged.contains(&name) {
@@ -67,7 +68,7 @@ impl Host<'_> {
     fn has_profile(&self, interface: &Value) -> bool {
         let name = Some(name(interface).to_owned());
         let profiles = &self.facts.profiles;
-        let ovs_bridge = kind(interface) == "ovs-bridge";
+        let ovs_bridge = kind(interface) == InterfaceKind::OvsBridge;
         profiles.is_empty()
             || profiles
                 .iter()

@@ -1,6 +1,6 @@
 //! What is written in a box, and how large that makes it.
 
-use super::super::{Interface, Layer, words};
+use super::super::{Interface, Layer, label};
 
 /// Widths of characters: the picture must not depend on a font being there, so a generous guess is used.
 const NAME: f64 = 8.2;
@@ -52,7 +52,7 @@ pub(super) fn writing(interface: &Interface) -> Writing {
     if interface.layer == Layer::Physical {
         lines.extend(interface.mac_address.clone().map(|mac| (Style::Mac, mac)));
     }
-    let addresses = words::addresses(interface);
+    let addresses = label::addresses(interface);
     let hidden = if addresses.len() > ADDRESSES { addresses.len() - ADDRESSES + 1 } else { 0 };
     lines.extend(addresses.iter().take(addresses.len() - hidden).map(|text| (Style::Address, text.clone())));
     if hidden > 0 {
@@ -60,7 +60,7 @@ pub(super) fn writing(interface: &Interface) -> Writing {
     }
     lines.extend(interface.default_routes.iter().map(|route| {
         let style = if route.preferred { Style::Route } else { Style::SpareRoute };
-        (style, words::default_route("default route", route))
+        (style, label::default_route("default route", route))
     }));
     let widest = lines.iter().map(|(style, text)| style.width(text)).fold(96.0, f64::max);
     let room = lines.iter().map(|(style, _)| style.room()).map(|(above, below)| above + below);
@@ -69,7 +69,7 @@ pub(super) fn writing(interface: &Interface) -> Writing {
 }
 
 fn label(interface: &Interface) -> String {
-    let label = words::label(interface);
+    let label = label::label(interface);
     interface.mtu.map_or(label.clone(), |mtu| format!("{label} · mtu {mtu}"))
 }
 
@@ -84,9 +84,10 @@ pub(super) struct Crowd {
 }
 
 pub(super) fn crowd(members: &[&Interface]) -> Crowd {
-    let kind = members.first().map_or("", |first| first.kind.as_str());
-    let one_kind = members.iter().all(|member| member.kind == kind);
-    let title = format!("{} × {}", members.len(), if one_kind { kind } else { "interface" });
+    let kind = members.first().map(|first| &first.kind);
+    let one_kind = kind.filter(|kind| members.iter().all(|member| member.kind == **kind));
+    let kind = one_kind.map_or_else(|| "interface".to_owned(), ToString::to_string);
+    let title = format!("{} × {kind}", members.len());
     let longest = members.iter().map(|member| member.name.chars().count()).max().unwrap_or(0) as f64;
     let columns = if members.len() > 12 { 4 } else { 3 };
     let cell = (longest * SMALL + 22.0).ceil();

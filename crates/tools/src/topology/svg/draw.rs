@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use super::super::web::Web;
-use super::super::{Interface, Topology, words};
+use super::super::graph::Graph;
+use super::super::{Interface, Topology, label};
 use super::boxes::{Crowd, Style, Writing};
 use super::place::{Band, MARGIN, Placed};
 use super::rows::{Item, Sheet};
 use super::style::{STYLE, class, escaped};
 
-pub(super) fn draw(topology: &Topology, web: &Web, sheet: &Sheet, placed: &Placed) -> String {
+pub(super) fn draw(topology: &Topology, graph: &Graph, sheet: &Sheet, placed: &Placed) -> String {
     let (width, height) = (placed.width, placed.height);
     let mut pen = Pen { topology, sheet, placed, out: String::new() };
     pen.write(format_args!(
@@ -23,9 +23,9 @@ pub(super) fn draw(topology: &Topology, web: &Web, sheet: &Sheet, placed: &Place
     pen.text(MARGIN, 28.0, "host", &title(topology));
     placed.bands.iter().for_each(|band| pen.band(band));
     pen.lines();
-    pen.peers(web);
+    pen.peers(graph);
     (0..sheet.items.len()).for_each(|item| pen.item(item));
-    pen.legend(web);
+    pen.legend(graph);
     pen.out + "</svg>\n"
 }
 
@@ -97,8 +97,8 @@ impl Pen<'_> {
         path
     }
 
-    fn peers(&mut self, web: &Web) {
-        for (a, b) in &web.peers {
+    fn peers(&mut self, graph: &Graph) {
+        for (a, b) in &graph.peers {
             let ends = (self.sheet.of_interface[*a], self.sheet.of_interface[*b]);
             let ((x1, y1), (x2, y2)) = (self.edge_of(ends.0, -1.0), self.edge_of(ends.1, -1.0));
             let high = y1.min(y2) - 30.0;
@@ -186,7 +186,7 @@ impl Pen<'_> {
     }
 
     /// Only what occurs in the picture.
-    fn legend(&mut self, web: &Web) {
+    fn legend(&mut self, graph: &Graph) {
         let y = self.placed.height - 16.0;
         let mut x = MARGIN + 4.0;
         let interfaces = &self.topology.interfaces;
@@ -199,7 +199,7 @@ impl Pen<'_> {
             x += 28.0 + LETTER * word.len() as f64;
         }
         let way = interfaces.iter().any(|interface| interface.on_default_path);
-        let lines = [("way", "default route", way), ("peer", "two ends of a pair", !web.peers.is_empty())];
+        let lines = [("way", "default route", way), ("peer", "two ends of a pair", !graph.peers.is_empty())];
         for (class, word) in lines.into_iter().filter_map(shown) {
             let (end, middle) = (x + 22.0, y - 4.0);
             self.write(format_args!("<path class=\"{class}\" d=\"M{x} {middle}H{end}\"/>\n"));
@@ -217,10 +217,10 @@ fn shown<T>((mark, word, occurs): (T, &'static str, bool)) -> Option<(T, &'stati
 }
 
 fn tooltip(interface: &Interface) -> String {
-    let mut lines = vec![format!("{}: {}", interface.name, words::label(interface))];
+    let mut lines = vec![format!("{}: {}", interface.name, label::label(interface))];
     lines.extend(interface.mac_address.iter().cloned());
     lines.extend(interface.mtu.map(|mtu| format!("mtu {mtu}")));
     lines.extend(interface.addresses.iter().map(|address| address.address.clone()).filter(|a| !a.is_empty()));
-    lines.extend(interface.default_routes.iter().map(|route| words::default_route("default route", route)));
+    lines.extend(interface.default_routes.iter().map(|route| label::default_route("default route", route)));
     lines.join(", ")
 }

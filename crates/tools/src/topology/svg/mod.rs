@@ -12,12 +12,12 @@ mod rows;
 mod style;
 
 use super::Topology;
-use super::web::Web;
+use super::graph::Graph;
 
 pub(super) fn render(topology: &Topology) -> String {
-    let web = Web::of(topology);
-    let mut sheet = rows::lay_out(topology, &web);
-    order::settle(&mut sheet, &web);
+    let graph = Graph::of(topology);
+    let mut sheet = rows::lay_out(topology, &graph);
+    order::settle(&mut sheet, &graph);
     let placed = place::place(&sheet);
-    draw::draw(topology, &web, &sheet, &placed)
+    draw::draw(topology, &graph, &sheet, &placed)
 }

@@ -1,15 +1,15 @@
 //! Who stands left of whom: few crossings, by the mean position of neighbours, back and forth.
 
-use super::super::web::Web;
+use super::super::graph::Graph;
 use super::rows::Sheet;
 
 const SWEEPS: usize = 8;
 /// Less than any difference of mean positions that matters.
 const LEAN: f64 = 1e-3;
 
-pub(super) fn settle(sheet: &mut Sheet, web: &Web) {
+pub(super) fn settle(sheet: &mut Sheet, graph: &Graph) {
     let neighbours = Neighbours::of(sheet);
-    let peers = peers(sheet, web);
+    let peers = peers(sheet, graph);
     let mut best = (crossings(sheet), rows(sheet));
     for sweep in 0..SWEEPS {
         let upwards = sweep % 2 == 0;
@@ -32,9 +32,9 @@ pub(super) fn settle(sheet: &mut Sheet, web: &Web) {
 }
 
 /// The item at the other end of an item's cable.
-fn peers(sheet: &Sheet, web: &Web) -> Vec<Option<usize>> {
+fn peers(sheet: &Sheet, graph: &Graph) -> Vec<Option<usize>> {
     let mut peers = vec![None; sheet.items.len()];
-    for (a, b) in &web.peers {
+    for (a, b) in &graph.peers {
         let (a, b) = (sheet.of_interface[*a], sheet.of_interface[*b]);
         (peers[a], peers[b]) = (Some(b), Some(a));
     }

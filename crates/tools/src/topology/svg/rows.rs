@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::web::Web;
-use super::super::{Interface, Layer, Topology, words};
+use super::super::graph::Graph;
+use super::super::{Interface, Layer, Topology, label};
 use super::boxes::{self, Crowd, Writing};
 
 /// Fewer alike than this are drawn one by one.
@@ -44,8 +44,8 @@ pub(super) struct Sheet {
 
 type Row = (Layer, usize);
 
-pub(super) fn lay_out(topology: &Topology, web: &Web) -> Sheet {
-    let rows_of = rows(topology, web);
+pub(super) fn lay_out(topology: &Topology, graph: &Graph) -> Sheet {
+    let rows_of = rows(topology, graph);
     let mut numbers: Vec<Row> = rows_of.clone();
     numbers.sort_unstable();
     numbers.dedup();
@@ -57,12 +57,12 @@ pub(super) fn lay_out(topology: &Topology, web: &Web) -> Sheet {
         lines: Vec::new(),
         of_interface: vec![0; topology.interfaces.len()],
     };
-    for group in groups(topology, web, &rows_of) {
+    for group in groups(topology, graph, &rows_of) {
         let row = number(&rows_of[group[0]]);
         sheet.add(topology, group, row);
     }
     let row_of: Vec<usize> = rows_of.iter().map(number).collect();
-    sheet.connect(web, &row_of);
+    sheet.connect(graph, &row_of);
     sheet
 }
 
@@ -86,9 +86,9 @@ impl Sheet {
         group.iter().for_each(|member| self.of_interface[*member] = item);
     }
 
-    fn connect(&mut self, web: &Web, row_of: &[usize]) {
+    fn connect(&mut self, graph: &Graph, row_of: &[usize]) {
         let mut drawn = BTreeSet::new();
-        for (upper, carriers) in web.carriers.iter().enumerate() {
+        for (upper, carriers) in graph.carriers.iter().enumerate() {
             for &lower in carriers {
                 let ends = (self.of_interface[lower], self.of_interface[upper]);
                 if drawn.insert(ends) {
@@ -111,11 +111,11 @@ impl Sheet {
 }
 
 /// A row per interface: its layer, and how many of that layer lie below it.
-fn rows(topology: &Topology, web: &Web) -> Vec<Row> {
+fn rows(topology: &Topology, graph: &Graph) -> Vec<Row> {
     let mut rows: Vec<Row> = topology.interfaces.iter().map(|interface| (interface.layer, 0)).collect();
     // As many rounds as there are interfaces settle every chain; a circle stops there as well.
     for _ in 0..rows.len() {
-        let lifted: Vec<Row> = (0..rows.len()).map(|index| lifted(&rows, web, index)).collect();
+        let lifted: Vec<Row> = (0..rows.len()).map(|index| lifted(&rows, graph, index)).collect();
         if lifted == rows {
             break;
         }
@@ -125,8 +125,8 @@ fn rows(topology: &Topology, web: &Web) -> Vec<Row> {
 }
 
 /// One row above whatever it stands on.
-fn lifted(rows: &[Row], web: &Web, index: usize) -> Row {
-    let highest = web.carriers[index].iter().map(|carrier| rows[*carrier]).max();
+fn lifted(rows: &[Row], graph: &Graph, index: usize) -> Row {
+    let highest = graph.carriers[index].iter().map(|carrier| rows[*carrier]).max();
     match highest {
         Some((layer, step)) if (layer, step) >= rows[index] => (layer, step + 1),
         _ => rows[index],
@@ -134,11 +134,11 @@ fn lifted(rows: &[Row], web: &Web, index: usize) -> Row {
 }
 
 /// Interfaces that share a box, in the order of their names.
-fn groups(topology: &Topology, web: &Web, rows: &[Row]) -> Vec<Vec<usize>> {
+fn groups(topology: &Topology, graph: &Graph, rows: &[Row]) -> Vec<Vec<usize>> {
     let mut alike: BTreeMap<(Row, Vec<usize>, bool), Vec<usize>> = BTreeMap::new();
     for (index, interface) in topology.interfaces.iter().enumerate() {
-        let plain = is_plain(interface, index, web);
-        let key = if plain { web.carriers[index].clone() } else { vec![index] };
+        let plain = is_plain(interface, index, graph);
+        let key = if plain { graph.carriers[index].clone() } else { vec![index] };
         alike.entry((rows[index], key, plain)).or_default().push(index);
     }
     let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -153,9 +153,9 @@ fn groups(topology: &Topology, web: &Web, rows: &[Row]) -> Vec<Vec<usize>> {
 }
 
 /// Nothing to say but its name and on what it stands.
-fn is_plain(interface: &Interface, index: usize, web: &Web) -> bool {
-    web.carried[index].is_empty()
-        && web.peer_of(index).is_none()
+fn is_plain(interface: &Interface, index: usize, graph: &Graph) -> bool {
+    graph.carried[index].is_empty()
+        && graph.peer_of(index).is_none()
         && interface.default_routes.is_empty()
-        && words::addresses(interface).is_empty()
+        && label::addresses(interface).is_empty()
 }

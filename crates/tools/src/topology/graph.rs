@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Edge, EdgeKind, Interface, Layer, Topology};
 
 #[derive(Debug)]
-pub(super) struct Web {
+pub(super) struct Graph {
     /// What each interface stands on.
     pub(super) carriers: Vec<Vec<usize>>,
     /// What each interface carries.
@@ -13,12 +13,12 @@ pub(super) struct Web {
     pub(super) peers: Vec<(usize, usize)>,
 }
 
-impl Web {
+impl Graph {
     pub(super) fn of(topology: &Topology) -> Self {
         let interfaces = &topology.interfaces;
         let index: BTreeMap<&str, usize> =
             interfaces.iter().enumerate().map(|(index, interface)| (interface.id.as_str(), index)).collect();
-        let mut web = Self {
+        let mut graph = Self {
             carriers: vec![Vec::new(); interfaces.len()],
             carried: vec![Vec::new(); interfaces.len()],
             peers: Vec::new(),
@@ -26,15 +26,15 @@ impl Web {
         for edge in &topology.edges {
             let ends = (index.get(edge.from.as_str()), index.get(edge.to.as_str()));
             if let (Some(&from), Some(&to)) = ends {
-                web.join(edge, from, to, interfaces);
+                graph.join(edge, from, to, interfaces);
             }
         }
-        for list in web.carriers.iter_mut().chain(&mut web.carried) {
+        for list in graph.carriers.iter_mut().chain(&mut graph.carried) {
             // Interfaces are sorted, so their numbers are in the order for people.
             list.sort_unstable();
             list.dedup();
         }
-        web
+        graph
     }
 
     fn join(&mut self, edge: &Edge, from: usize, to: usize, interfaces: &[Interface]) {

@@ -1,12 +1,16 @@
-//! The words that text and picture share.
+//! The labels that the text and the picture share.
 
-use super::{Address, DefaultRoute, Interface};
+use linesman_core::interface_kind::InterfaceKind;
+
+use super::{Address, DefaultRoute, Interface, NodeKind};
 
 pub(super) fn label(interface: &Interface) -> String {
-    let mut label = match (interface.kind.as_str(), interface.is_hearsay()) {
-        ("unknown", true) => return "not described".into(),
-        ("ovs-interface", _) if interface.detail.is_some() => "ovs".into(),
-        (kind, _) => kind.to_owned(),
+    let mut label = match &interface.kind {
+        NodeKind::Interface(InterfaceKind::Unknown) if interface.is_hearsay() => {
+            return "not described".into();
+        }
+        NodeKind::Interface(InterfaceKind::OvsInterface) if interface.detail.is_some() => "ovs".into(),
+        kind => kind.to_string(),
     };
     if let Some(detail) = &interface.detail {
         label = format!("{label} {detail}");
