@@ -8,7 +8,6 @@ mod interfaces;
 mod layers;
 mod names;
 mod nearest;
-mod networks;
 mod ports;
 mod reserved;
 mod routes;

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use crate::compare::View;
 use crate::interface_kind::InterfaceKind;
 use crate::plan::{Change, ChangeKind, Detail, Subject};
 use crate::reach::{self, OwnPath};
-use crate::state::{self, contains, interfaces, is_up, list, name, network, text};
+use crate::state::{self, interfaces, is_up, list, name, network, text};
 
 /// How deep a change cuts, from not at all to the path by which the host is reached.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -104,10 +105,8 @@ impl Judge<'_> {
 
     /// A second interface in the network by which the host is reached may draw its traffic.
     fn crowds(&self, change: &Change) -> Option<String> {
-        let networks = |interface: &Value| -> Vec<(IpAddr, u32)> {
-            state::addresses(interface)
-                .filter_map(|(ip, prefix)| network(&format!("{ip}/{prefix}")))
-                .collect()
+        let networks = |interface: &Value| -> Vec<IpNet> {
+            state::addresses(interface).map(|address| address.trunc()).collect()
         };
         let Subject::Interface { name: device, .. } = &change.subject else {
             return None;
@@ -115,7 +114,7 @@ impl Judge<'_> {
         let new = networks(self.view.declares(device)?);
         self.own_path.devices().filter_map(|own| self.view.now(own, InterfaceKind::Unknown)).find_map(|own| {
             let shared = networks(own).into_iter().find(|network| new.contains(network))?;
-            Some(format!("{device} joins {}/{}, the network of {}", shared.0, shared.1, name(own)))
+            Some(format!("{device} joins {shared}, the network of {}", name(own)))
         })
     }
 
@@ -127,8 +126,8 @@ impl Judge<'_> {
         else {
             return true;
         };
-        let is_link_local = |ip: IpAddr| matches!(ip, IpAddr::V6(ip) if ip.segments()[0] & 0xffc0 == 0xfe80);
-        let has_address = state::addresses(interface).any(|(ip, _)| !is_link_local(ip));
+        let is_link_local = |ip: IpAddr| matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
+        let has_address = state::addresses(interface).any(|address| !is_link_local(address.addr()));
         let has_controller = text(interface, "controller").is_some_and(|controller| !controller.is_empty());
         let has_ports = state::ports(interface).is_some_and(|ports| !ports.is_empty());
         let carries = interfaces(observed)
@@ -165,7 +164,7 @@ impl Judge<'_> {
             return Some(format!("the default route {destination} by which this host is reached changes"));
         }
         let protect =
-            self.protect.filter(|ip| network(destination).is_some_and(|network| contains(network, *ip)))?;
+            self.protect.filter(|ip| network(destination).is_some_and(|network| network.contains(ip)))?;
         Some(format!("the route {destination} leads to {protect}, the address to protect"))
     }
 
@@ -192,16 +191,16 @@ impl Judge<'_> {
         let own = || {
             let devices =
                 self.own_path.devices().filter_map(|own| self.view.now(own, InterfaceKind::Unknown));
-            devices.flat_map(state::addresses).map(|(ip, _)| ip)
+            devices.flat_map(state::addresses).map(|address| address.addr())
         };
         let from = match selector("ip-from") {
             None => own().next().is_some(),
-            Some(network) => network.is_some_and(|network| own().any(|ip| contains(network, ip))),
+            Some(network) => network.is_some_and(|network| own().any(|ip| network.contains(&ip))),
         };
         let to = match selector("ip-to") {
             None => true,
             Some(network) => {
-                self.protect.is_some_and(|ip| network.is_some_and(|network| contains(network, ip)))
+                self.protect.is_some_and(|ip| network.is_some_and(|network| network.contains(&ip)))
             }
         };
         let family = match text(rule, "family") {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::index::Index;
 use crate::interface_kind::InterfaceKind;
-use crate::state::{self, contains, interfaces, kind, list, name, network, text};
+use crate::state::{self, interfaces, kind, list, name, network, text};
 
 const MAIN_TABLE: u64 = 254;
 
@@ -111,23 +111,22 @@ fn default_routes(observed: &Value) -> impl Iterator<Item = &Value> {
 
 /// The interface that holds an address, or the one of the most specific route to it.
 fn towards(observed: &Value, ip: IpAddr) -> Option<(&str, Why)> {
-    let holder =
-        interfaces(observed).iter().find(|interface| state::addresses(interface).any(|(held, _)| held == ip));
+    let holder = interfaces(observed)
+        .iter()
+        .find(|interface| state::addresses(interface).any(|held| held.addr() == ip));
     if let Some(holder) = holder {
         return Some((name(holder), Why::Holds(ip)));
     }
     let connected = interfaces(observed).iter().flat_map(|interface| {
-        let networks =
-            state::addresses(interface).filter_map(|(ip, prefix)| network(&format!("{ip}/{prefix}")));
-        networks.map(move |network| (network, name(interface)))
+        state::addresses(interface).map(move |address| (address.trunc(), name(interface)))
     });
     let routed = running(observed).filter(|route| is_in_main_table(route)).filter_map(|route| {
         Some((network(text(route, "destination")?)?, text(route, "next-hop-interface")?))
     });
     let best = connected
         .chain(routed)
-        .filter(|(network, _)| contains(*network, ip))
-        .max_by_key(|((_, prefix), _)| *prefix);
+        .filter(|(network, _)| network.contains(&ip))
+        .max_by_key(|(network, _)| network.prefix_len());
     best.map(|(_, device)| (device, Why::LeadsTo(ip)))
 }
 

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use ipnet::IpNet;
 use serde_json::Value;
 
 use crate::interface_kind::InterfaceKind;
@@ -102,8 +103,8 @@ pub fn base(interface: &Value) -> Option<(&'static str, &str)> {
         .filter(|(_, base)| !base.is_empty())
 }
 
-/// Addresses of both families as text and prefix length.
-pub fn addresses(interface: &Value) -> impl Iterator<Item = (IpAddr, u64)> + '_ {
+/// The addresses of both families with their prefix lengths.
+pub fn addresses(interface: &Value) -> impl Iterator<Item = IpNet> + '_ {
     ["ipv4", "ipv6"]
         .into_iter()
         .filter(|family| at(interface, &[family, "enabled"]) != Some(&Value::Bool(false)))
@@ -111,32 +112,19 @@ pub fn addresses(interface: &Value) -> impl Iterator<Item = (IpAddr, u64)> + '_ 
         .filter_map(address)
 }
 
-pub fn address(entry: &Value) -> Option<(IpAddr, u64)> {
-    Some((text(entry, "ip")?.parse().ok()?, entry.get("prefix-length")?.as_u64()?))
+pub fn address(entry: &Value) -> Option<IpNet> {
+    let prefix = entry.get("prefix-length")?.as_u64()?.try_into().ok()?;
+    IpNet::new(text(entry, "ip")?.parse().ok()?, prefix).ok()
 }
 
-/// A network in its plain form: host bits cleared, a bare address as a network of its own.
-pub fn network(written: &str) -> Option<(IpAddr, u32)> {
-    let (ip, prefix) = match written.split_once('/') {
-        Some((ip, prefix)) => (ip.parse().ok()?, Some(prefix.parse().ok()?)),
-        None => (written.parse().ok()?, None),
-    };
-    Some(match ip {
-        IpAddr::V4(ip) => {
-            let prefix: u32 = prefix.unwrap_or(32).min(32);
-            let mask = u32::MAX.checked_shl(32 - prefix).unwrap_or(0);
-            (IpAddr::from((u32::from(ip) & mask).to_be_bytes()), prefix)
-        }
-        IpAddr::V6(ip) => {
-            let prefix: u32 = prefix.unwrap_or(128).min(128);
-            let mask = u128::MAX.checked_shl(128 - prefix).unwrap_or(0);
-            (IpAddr::from((u128::from(ip) & mask).to_be_bytes()), prefix)
-        }
-    })
+/// An address with its prefix length, host bits kept; a bare address is a network of its own.
+pub fn prefix(written: &str) -> Option<IpNet> {
+    written.parse().ok().or_else(|| written.parse::<IpAddr>().ok().map(IpNet::from))
 }
 
-pub fn contains((base, prefix): (IpAddr, u32), ip: IpAddr) -> bool {
-    base.is_ipv4() == ip.is_ipv4() && network(&format!("{ip}/{prefix}")) == Some((base, prefix))
+/// A network in its plain form: host bits cleared.
+pub fn network(written: &str) -> Option<IpNet> {
+    prefix(written).map(|network| network.trunc())
 }
 
 #[cfg(test)]
@@ -146,12 +134,17 @@ mod tests {
 
     #[test]
     fn a_network_loses_its_host_bits() {
-        assert_eq!(network("10.1.2.3/8"), network("10.0.0.0/8"));
-        assert_eq!(network("2001:db8::5"), Some(("2001:db8::5".parse().unwrap(), 128)));
-        assert_eq!(network("0.0.0.0/0"), Some(("0.0.0.0".parse().unwrap(), 0)));
-        assert_eq!(network("ten"), None);
-        assert!(contains(network("10.1.0.0/16").unwrap(), "10.1.2.3".parse().unwrap()));
-        assert!(!contains(network("0.0.0.0/0").unwrap(), "::1".parse().unwrap()));
+        let plain = |text: &str| network(text).map(|network| network.to_string());
+        assert_eq!(plain("10.1.2.3/8").as_deref(), Some("10.0.0.0/8"));
+        assert_eq!(plain("10.1.2.3/0").as_deref(), Some("0.0.0.0/0"));
+        assert_eq!(plain("10.1.2.3").as_deref(), Some("10.1.2.3/32"));
+        assert_eq!(plain("2001:db8::1/64").as_deref(), Some("2001:db8::/64"));
+        assert_eq!(plain("::/0").as_deref(), Some("::/0"));
+        for bad in
+            ["", "default", "10.0.0.0/33", "10.0.0.0/", "10.0.0/8", "::/129", "10.0.0.0/8/8", "10.0.0.0/-1"]
+        {
+            assert_eq!(plain(bad), None, "{bad}");
+        }
     }
 
     #[test]

@@ -57,8 +57,7 @@ pub fn why(asked: &str, kept: &[Policy], observed: &Value) -> Answer {
 }
 
 fn summary(interface: &Value) -> String {
-    let addresses: Vec<String> =
-        state::addresses(interface).map(|(ip, prefix)| format!("{ip}/{prefix}")).collect();
+    let addresses: Vec<String> = state::addresses(interface).map(|address| address.to_string()).collect();
     let addresses = if addresses.is_empty() { String::new() } else { format!(", {}", addresses.join(" ")) };
     format!("({}) is {}{addresses}", state::kind(interface), state::condition(interface))
 }

@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
+use ipnet::IpNet;
 use serde_json::Value;
 
-use super::networks::{Network, family, width};
-use super::view::{Interface, State, items, number, text};
+use super::view::{Interface, State, family, items, number, text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
+use crate::state::prefix;
 
 const SECTIONS: [(&str, &str); 2] = [("ipv4", "IPv4"), ("ipv6", "IPv6")];
 
@@ -56,7 +57,7 @@ fn prefix_fault(path: &Path, entry: &Value, address: IpAddr) -> Option<Diagnosti
         return Some(Diagnostic::new(codes::NO_PREFIX, message).at(path.clone()).hint(hint));
     };
     let prefix = number(Some(value))?;
-    let widest = width(address);
+    let widest = IpNet::from(address).max_prefix_len();
     if (0..=i128::from(widest)).contains(&prefix) {
         return None;
     }
@@ -68,7 +69,7 @@ fn prefix_fault(path: &Path, entry: &Value, address: IpAddr) -> Option<Diagnosti
 fn bad_address(path: &Path, written: &str) -> Diagnostic {
     let diagnostic = Diagnostic::new(codes::BAD_ADDRESS, format!("'{written}' is not an IP address"));
     let diagnostic = diagnostic.at(path.clone());
-    match Network::parse(written) {
+    match prefix(written) {
         Some(network) => diagnostic.hint(split_hint(network)),
         None => diagnostic,
     }
@@ -78,14 +79,14 @@ fn written_as_text(path: &Path, written: &str) -> Diagnostic {
     let diagnostic =
         Diagnostic::new(codes::BAD_ADDRESS, "an address is a mapping with 'ip' and 'prefix-length'");
     let diagnostic = diagnostic.at(path.clone());
-    match Network::parse(written) {
+    match prefix(written) {
         Some(network) => diagnostic.hint(split_hint(network)),
         None => diagnostic,
     }
 }
 
-fn split_hint(network: Network) -> String {
-    format!("write 'ip: {}' and 'prefix-length: {}'", network.address, network.prefix)
+fn split_hint(network: IpNet) -> String {
+    format!("write 'ip: {}' and 'prefix-length: {}'", network.addr(), network.prefix_len())
 }
 
 struct Held<'s, 'a> {
@@ -133,7 +134,7 @@ fn is_leased(entry: &Value) -> bool {
 }
 
 fn is_link_local(address: IpAddr) -> bool {
-    matches!(address, IpAddr::V6(v6) if v6.segments()[0] & 0xffc0 == 0xfe80)
+    matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local())
 }
 
 fn vrf_of_port<'a>(state: &State<'a>) -> HashMap<&'a str, &'a str> {

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
+use ipnet::IpNet;
 use serde_json::Value;
 
-use super::networks::{Network, family};
-use super::view::{Presence, State, number, text};
+use super::view::{Presence, State, family, number, text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::path::{Path, Step};
+use crate::state::prefix;
 
 const MAIN_TABLE: i128 = 254;
 
@@ -24,8 +25,8 @@ impl<'a> Route<'a> {
     }
 
     /// Nothing when it is missing, malformed, or waits for a capture.
-    fn destination(&self) -> Option<Network> {
-        self.word("destination").and_then(Network::parse)
+    fn destination(&self) -> Option<IpNet> {
+        self.word("destination").and_then(prefix)
     }
 
     fn is_unicast(&self) -> bool {
@@ -56,7 +57,7 @@ fn bad_destination(route: &Route<'_>) -> Option<Diagnostic> {
     }
     let written = route.word("destination")?;
     let path = route.path.key("destination");
-    let Some(network) = Network::parse(written) else {
+    let Some(network) = prefix(written) else {
         let hint = match written {
             "default" => "write 0.0.0.0/0 for IPv4, ::/0 for IPv6",
             _ => "write a network like 192.0.2.0/24 or 2001:db8::/64",
@@ -64,13 +65,13 @@ fn bad_destination(route: &Route<'_>) -> Option<Diagnostic> {
         let message = format!("'{written}' is not a network");
         return Some(Diagnostic::new(codes::BAD_DESTINATION, message).at(path).hint(hint));
     };
-    let trimmed = network.trimmed();
+    let trimmed = network.trunc();
     if trimmed != network {
         let message = format!("the destination {written} has bits set beyond its prefix");
         return Some(Diagnostic::new(codes::HOST_BITS, message).at(path).hint(format!("write {trimmed}")));
     }
     let is_this_network =
-        matches!(network.address, IpAddr::V4(v4) if v4.octets()[0] == 0) && network.prefix >= 8;
+        matches!(network.addr(), IpAddr::V4(v4) if v4.octets()[0] == 0) && network.prefix_len() >= 8;
     if is_this_network && route.is_unicast() {
         let message = format!("{written} cannot be routed to");
         let diagnostic = Diagnostic::new(codes::BAD_DESTINATION, message).at(path);
@@ -89,19 +90,19 @@ fn bad_next_hop(route: &Route<'_>) -> Option<Diagnostic> {
     let Ok(address) = written.parse::<IpAddr>() else {
         let message = format!("the next hop '{written}' is not an IP address");
         let diagnostic = Diagnostic::new(codes::BAD_NEXT_HOP, message).at(path);
-        return Some(match Network::parse(written) {
-            Some(network) => diagnostic.hint(format!("write {}, without a prefix", network.address)),
+        return Some(match prefix(written) {
+            Some(network) => diagnostic.hint(format!("write {}, without a prefix", network.addr())),
             None => diagnostic,
         });
     };
     let destination = route.destination()?;
-    if family(address) == family(destination.address) {
+    if family(address) == family(destination.addr()) {
         return None;
     }
     let message = format!(
         "the next hop {written} is {}, but the destination {destination} is {}",
         family(address),
-        family(destination.address)
+        family(destination.addr())
     );
     let diagnostic = Diagnostic::new(codes::NEXT_HOP_FAMILY, message).at(path);
     Some(diagnostic.hint("use a next hop of the same family"))
@@ -131,7 +132,7 @@ pub(super) fn ways_out(state: &State<'_>) -> Vec<Diagnostic> {
 fn closed(state: &State<'_>, route: &Route<'_>) -> Option<Diagnostic> {
     let name = route.word("next-hop-interface")?;
     let interface = state.kernel(name)?;
-    let (key, version) = match route.destination().map(|network| network.address.is_ipv4()) {
+    let (key, version) = match route.destination().map(|network| network.addr().is_ipv4()) {
         Some(true) => ("ipv4", "IPv4"),
         Some(false) => ("ipv6", "IPv6"),
         None => ("", ""),
@@ -151,7 +152,7 @@ fn closed(state: &State<'_>, route: &Route<'_>) -> Option<Diagnostic> {
 /// What decides which of two routes is taken.
 #[derive(PartialEq, Eq, Hash)]
 struct Slot<'a> {
-    destination: Network,
+    destination: IpNet,
     table: (i128, Option<&'a str>),
     metric: Metric<'a>,
 }
@@ -182,7 +183,7 @@ fn waits_for_capture(route: &Value) -> bool {
 }
 
 fn slot<'a>(route: &Route<'a>) -> Option<Slot<'a>> {
-    let destination = route.destination()?.trimmed();
+    let destination = route.destination()?.trunc();
     let table = number(route.value.get("table-id")).filter(|table| *table != 0).unwrap_or(MAIN_TABLE);
     let metric = match number(route.value.get("metric")).filter(|metric| *metric >= 0) {
         Some(metric) => Metric::Given(metric),
@@ -202,7 +203,7 @@ fn share_traffic(first: &Route<'_>, second: &Route<'_>) -> bool {
     let both = |test: fn(&Route<'_>) -> bool| test(first) && test(second);
     both(|route| !route.is_missing("weight"))
         || both(|route| {
-            let is_v6 = route.destination().is_some_and(|network| network.address.is_ipv6());
+            let is_v6 = route.destination().is_some_and(|network| network.addr().is_ipv6());
             is_v6 && !route.is_missing("next-hop-address")
         })
 }

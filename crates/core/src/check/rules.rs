@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::networks::{Network, family};
-use super::view::{State, number, text};
+use super::view::{State, family, number, text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::path::Path;
+use crate::state::prefix;
 
 /// 32 bits; -1 leaves the choice to NetworkManager.
 const PRIORITIES: std::ops::RangeInclusive<i128> = -1..=4_294_967_295;
@@ -34,7 +34,7 @@ fn bad_priority(path: &Path, rule: &Value) -> Option<Diagnostic> {
 
 fn bad_network(path: &Path, rule: &Value, key: &str) -> Option<Diagnostic> {
     let written = text(rule.get(key)).filter(|written| !written.is_empty())?;
-    if Network::parse(written).is_some() {
+    if prefix(written).is_some() {
         return None;
     }
     let diagnostic = Diagnostic::new(codes::RULE_NETWORK, format!("'{written}' is not a network"));
@@ -53,7 +53,7 @@ fn families(path: &Path, rule: &Value) -> Option<Diagnostic> {
         Some("ipv6") => Some("IPv6"),
         _ => None,
     };
-    let of = |key: &str| text(rule.get(key)).and_then(Network::parse).map(|network| family(network.address));
+    let of = |key: &str| text(rule.get(key)).and_then(prefix).map(|network| family(network.addr()));
     let (from, to) = (of("ip-from"), of("ip-to"));
     let (wrong, is, should) = match (declared, from, to) {
         (Some(declared), Some(from), _) if from != declared => ("ip-from", from, declared),

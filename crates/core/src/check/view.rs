@@ -1,6 +1,7 @@
 //! A state as the checks read it: lenient, because the schema speaks about types.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 use serde_json::Value;
 
@@ -121,6 +122,10 @@ impl<'a> Interface<'a> {
 /// Text that is known now; what refers to a capture is known only on a host.
 pub(super) fn text(value: Option<&Value>) -> Option<&str> {
     value?.as_str().filter(|text| !is_template(text))
+}
+
+pub(super) fn family(address: IpAddr) -> &'static str {
+    if address.is_ipv4() { "IPv4" } else { "IPv6" }
 }
 
 pub(super) fn is_template(text: &str) -> bool {

@@ -1,5 +1,7 @@
 //! One interface: whether it is there, and every property of it.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
 use serde_json::{Value, json};
 
 use super::findings::Findings;
@@ -29,19 +31,16 @@ fn gone(declared: &Declared, got: &Value, found: &mut Findings) {
         found.surplus(declared.path.clone(), summary(got));
     } else if kind(got) == InterfaceKind::Loopback {
         // The loopback never goes away; taking its profile away leaves the kernel's two addresses.
-        for (ip, prefix) in state::addresses(got).filter(|(ip, _)| !is_kernel_loopback(&ip.to_string())) {
-            found.surplus(
-                declared.path.key("address").item(format!("{ip}/{prefix}")),
-                format!("{ip}/{prefix}"),
-            );
+        for address in state::addresses(got).filter(|address| !is_kernel_loopback(address.addr())) {
+            found.surplus(declared.path.key("address").item(address.to_string()), address.to_string());
         }
     } else if is_up(got) {
         found.add(declared.path.key("state"), condition(&declared.want), condition(got));
     }
 }
 
-fn is_kernel_loopback(ip: &str) -> bool {
-    matches!(ip, "127.0.0.1" | "::1")
+fn is_kernel_loopback(ip: IpAddr) -> bool {
+    ip == Ipv4Addr::LOCALHOST || ip == Ipv6Addr::LOCALHOST
 }
 
 fn properties(view: &View<'_>, declared: &Declared, got: &Value, found: &mut Findings) {

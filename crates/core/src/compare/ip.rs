@@ -205,7 +205,7 @@ fn is_foreign(entry: &Value) -> bool {
 }
 
 fn is_link_local(entry: &Value) -> bool {
-    matches!(ip(entry), Some(IpAddr::V6(ip)) if ip.segments()[0] & 0xffc0 == 0xfe80)
+    matches!(ip(entry), Some(IpAddr::V6(ip)) if ip.is_unicast_link_local())
 }
 
 fn ip(entry: &Value) -> Option<IpAddr> {

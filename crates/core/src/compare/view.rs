@@ -146,7 +146,8 @@ pub(crate) fn has_alternative_name(interface: &Value, called: &str) -> bool {
 fn holders(observed: &Value) -> HashMap<IpAddr, Vec<&Value>> {
     let mut holders: HashMap<IpAddr, Vec<&Value>> = HashMap::new();
     for interface in interfaces(observed) {
-        state::addresses(interface).for_each(|(ip, _)| holders.entry(ip).or_default().push(interface));
+        state::addresses(interface)
+            .for_each(|address| holders.entry(address.addr()).or_default().push(interface));
     }
     holders
 }

@@ -1,5 +1,6 @@
 //! Addresses that a document no longer lists.
 
+use ipnet::IpNet;
 use serde_json::{Value, json};
 
 use super::change::subject;
@@ -31,11 +32,11 @@ fn withdrawn(path: &Path, want: &Value, observed: &Value, family: &str, facts: &
     let present = state::list(observed, &[family, "address"]).iter().filter_map(state::address);
     let gone = present
         .filter(|address| !wanted.contains(address))
-        .filter(|(ip, prefix)| held.contains(&format!("{ip}/{prefix}")));
-    let detail = |(ip, prefix): (std::net::IpAddr, u64)| Detail {
-        path: path.key(family).key("address").item(ip.to_string()),
+        .filter(|address| held.contains(&address.to_string()));
+    let detail = |address: IpNet| Detail {
+        path: path.key(family).key("address").item(address.addr().to_string()),
         want: Value::Null,
-        got: json!({"ip": ip.to_string(), "prefix-length": prefix}),
+        got: json!({"ip": address.addr().to_string(), "prefix-length": address.prefix_len()}),
     };
     gone.map(detail).collect()
 }

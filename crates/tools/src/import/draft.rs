@@ -1,8 +1,8 @@
 //! A state document that is being written.
 
 use std::collections::HashSet;
-use std::net::IpAddr;
 
+use ipnet::IpNet;
 use linesman_core::interface_kind::InterfaceKind;
 use serde_json::{Map, Value, json};
 
@@ -73,25 +73,17 @@ pub(super) fn put_section(section: &mut Section, key: &str, inner: Section) {
 }
 
 /// `192.0.2.1/24`; without a prefix the address alone.
-pub(super) fn address(text: &str) -> Option<(IpAddr, u8)> {
-    let (ip, prefix) = match text.trim().split_once('/') {
-        Some((ip, prefix)) => (ip.parse::<IpAddr>().ok()?, Some(prefix.parse::<u8>().ok()?)),
-        None => (text.trim().parse().ok()?, None),
-    };
-    let widest = if ip.is_ipv4() { 32 } else { 128 };
-    let prefix = prefix.unwrap_or(widest);
-    (prefix <= widest).then_some((ip, prefix))
+pub(super) fn address(text: &str) -> Option<IpNet> {
+    linesman_core::state::prefix(text.trim())
 }
 
-pub(super) fn address_entry((ip, prefix): (IpAddr, u8)) -> Value {
-    json!({ "ip": ip.to_string(), "prefix-length": prefix })
+pub(super) fn address_entry(address: IpNet) -> Value {
+    json!({ "ip": address.addr().to_string(), "prefix-length": address.prefix_len() })
 }
 
 /// A destination without its host bits, as NMState wants it.
-pub(super) fn destination(text: &str) -> Option<(String, bool)> {
-    address(text)?;
-    let (ip, prefix) = linesman_core::state::network(text)?;
-    Some((format!("{ip}/{prefix}"), ip.is_ipv6()))
+pub(super) fn destination(text: &str) -> Option<IpNet> {
+    address(text).map(|destination| destination.trunc())
 }
 
 /// A number where it is one, else true or false, else text.
@@ -116,8 +108,8 @@ mod tests {
 
     #[test]
     fn destinations_lose_their_host_bits() {
-        assert_eq!(destination("10.1.2.3/8"), Some(("10.0.0.0/8".into(), false)));
-        assert_eq!(destination("2001:db8::1"), Some(("2001:db8::1/128".into(), true)));
+        assert_eq!(destination("10.1.2.3/8").unwrap().to_string(), "10.0.0.0/8");
+        assert_eq!(destination("2001:db8::1").unwrap().to_string(), "2001:db8::1/128");
         assert_eq!(destination("10.0.0.0/33"), None);
         assert_eq!(destination("x"), None);
     }

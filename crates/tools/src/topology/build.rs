@@ -265,7 +265,7 @@ fn addresses(entry: &Value, family: &str) -> Vec<Address> {
     let dynamic = flag(section, "dhcp") == Some(true) || flag(section, "autoconf") == Some(true);
     let written = list(section, &["address"]).iter().filter_map(address);
     let mut found: Vec<Address> =
-        written.map(|(ip, prefix)| Address { address: format!("{ip}/{prefix}"), dynamic }).collect();
+        written.map(|address| Address { address: address.to_string(), dynamic }).collect();
     if found.is_empty() && dynamic {
         found.push(Address { address: String::new(), dynamic });
     }

@@ -23,14 +23,14 @@ pub(super) fn addresses(view: &View<'_>, Declared { path, want }: &Declared) -> 
             refusals
                 .push(Diagnostic::new(codes::PORT_WITH_ADDRESS, message).at(path.key(family).key("enabled")));
         }
-        for (index, (ip, prefix)) in list(want, &[family, "address"])
+        for (index, address) in list(want, &[family, "address"])
             .iter()
             .map(state::address)
             .enumerate()
             .filter_map(|(i, a)| Some((i, a?)))
         {
-            if let Some(holder) = other_holder(view, want, family, ip) {
-                let message = format!("{ip}/{prefix} of {} is on {holder}, where it would stay", name(want));
+            if let Some(holder) = other_holder(view, want, family, address.addr()) {
+                let message = format!("{address} of {} is on {holder}, where it would stay", name(want));
                 let at = path.key(family).key("address").index(index);
                 let hint = format!("take it away from {holder} in the same document");
                 refusals.push(Diagnostic::new(codes::ADDRESS_TAKEN, message).at(at).hint(hint));
@@ -64,7 +64,7 @@ fn ends_in(view: &View<'_>, want: &Value) -> Option<String> {
 }
 
 fn other_holder<'v>(view: &'v View<'_>, want: &Value, family: &str, ip: IpAddr) -> Option<&'v str> {
-    if matches!(ip, IpAddr::V6(ip) if ip.segments()[0] & 0xffc0 == 0xfe80) {
+    if matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local()) {
         return None;
     }
     let may_share = |interface: &Value| {
@@ -91,7 +91,7 @@ fn keeps(view: &View<'_>, holder: &Value, family: &str, ip: IpAddr) -> bool {
     let off = state::at(declared, &[family, "enabled"]) == Some(&Value::Bool(false));
     let listed = state::at(declared, &[family, "address"]).and_then(Value::as_array);
     let dropped =
-        listed.is_some_and(|list| !list.iter().filter_map(state::address).any(|(listed, _)| listed == ip));
+        listed.is_some_and(|list| !list.iter().filter_map(state::address).any(|listed| listed.addr() == ip));
     is_up(declared) && !off && !dropped
 }
 

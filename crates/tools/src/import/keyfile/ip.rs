@@ -1,7 +1,6 @@
 //! `[ipv4]` and `[ipv6]`: addresses, where they come from, DNS.
 
-use std::net::IpAddr;
-
+use ipnet::IpNet;
 use serde_json::Value;
 
 use super::Work;
@@ -181,7 +180,7 @@ fn client_id(text: &str) -> String {
 }
 
 struct Addresses {
-    list: Vec<(IpAddr, u8)>,
+    list: Vec<IpNet>,
     gateway: Option<At<String>>,
 }
 
@@ -197,7 +196,7 @@ fn addresses(section: &mut Fields, ipv6: bool, log: &mut Log<'_>) -> Addresses {
         } else {
             format!("{first}/{}", parts.next().unwrap_or("none"))
         };
-        match address(&whole).filter(|(ip, _)| ip.is_ipv6() == ipv6) {
+        match address(&whole).filter(|address| address.addr().is_ipv6() == ipv6) {
             Some(address) => found.list.push(address),
             None => log.fault(
                 field.place,

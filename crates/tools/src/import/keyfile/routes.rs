@@ -74,10 +74,10 @@ pub(super) fn routes(section: &mut Fields, defaults: &Defaults, log: &mut Log<'_
 fn route(text: &str, place: Place, defaults: &Defaults, log: &mut Log<'_>) -> Option<(Section, Option<i64>)> {
     let separator = if text.contains(',') { ',' } else { ';' };
     let parts: Vec<&str> = text.split(separator).map(str::trim).collect();
-    let to = parts.first().and_then(|to| destination(to)).filter(|(_, ipv6)| *ipv6 == defaults.ipv6);
+    let to = parts.first().and_then(|to| destination(to)).filter(|to| to.addr().is_ipv6() == defaults.ipv6);
     let hop = parts.get(1).filter(|hop| !hop.is_empty()).map(|hop| hop.parse::<IpAddr>());
     let metric = parts.get(2).filter(|metric| !metric.is_empty()).map(|metric| metric.parse::<i64>());
-    let (Some((to, _)), Ok(hop), Ok(metric)) = (to, hop.transpose(), metric.transpose()) else {
+    let (Some(to), Ok(hop), Ok(metric)) = (to, hop.transpose(), metric.transpose()) else {
         log.fault(
             place,
             format!("'{text}' is not a route of this family"),
@@ -85,7 +85,7 @@ fn route(text: &str, place: Place, defaults: &Defaults, log: &mut Log<'_>) -> Op
         );
         return None;
     };
-    let mut route = Section::from_iter([("destination".to_owned(), Value::from(to))]);
+    let mut route = Section::from_iter([("destination".to_owned(), Value::from(to.to_string()))]);
     put(&mut route, "next-hop-address", hop.filter(|hop| !hop.is_unspecified()).map(|hop| hop.to_string()));
     Some((route, metric))
 }
@@ -154,7 +154,7 @@ fn rule(text: &str, place: Place, named: &str, defaults: &Defaults, log: &mut Lo
         match word {
             "from" | "to" if is_everything(value) => {}
             "from" | "to" => match destination(value) {
-                Some((network, _)) => drop(rule.insert(format!("ip-{word}"), network.into())),
+                Some(network) => drop(rule.insert(format!("ip-{word}"), network.to_string().into())),
                 None => wrong(log),
             },
             "priority" | "table" | "lookup" | "suppress_prefixlength" => match number {

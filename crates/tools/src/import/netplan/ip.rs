@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use ipnet::IpNet;
 use serde_json::Value;
 
 use super::Work;
@@ -18,7 +19,8 @@ impl Work<'_> {
         table: Option<u32>,
         interface: &mut Section,
     ) {
-        let (v4, v6): (Vec<_>, Vec<_>) = self.listed(fields).into_iter().partition(|(ip, _)| ip.is_ipv4());
+        let (v4, v6): (Vec<_>, Vec<_>) =
+            self.listed(fields).into_iter().partition(|address| address.addr().is_ipv4());
         self.ipv4(fields, v4, interface);
         self.ipv6(fields, v6, interface);
         self.nameservers(fields);
@@ -47,7 +49,7 @@ impl Work<'_> {
     }
 
     /// `addresses`: plain, or with settings of their own.
-    fn listed(&mut self, fields: &mut Fields) -> Vec<(IpAddr, u8)> {
+    fn listed(&mut self, fields: &mut Fields) -> Vec<IpNet> {
         let mut found = Vec::new();
         let named = fields.named("addresses");
         for item in fields.items("addresses", &mut self.log) {
@@ -72,7 +74,7 @@ impl Work<'_> {
         found
     }
 
-    fn ipv4(&mut self, fields: &mut Fields, addresses: Vec<(IpAddr, u8)>, interface: &mut Section) {
+    fn ipv4(&mut self, fields: &mut Fields, addresses: Vec<IpNet>, interface: &mut Section) {
         let dhcp = fields.flag("dhcp4", &mut self.log).unwrap_or(false);
         let mut ip = Section::new();
         let enabled = dhcp || !addresses.is_empty();
@@ -91,7 +93,7 @@ impl Work<'_> {
         interface.insert("ipv4".into(), Value::Object(ip));
     }
 
-    fn ipv6(&mut self, fields: &mut Fields, addresses: Vec<(IpAddr, u8)>, interface: &mut Section) {
+    fn ipv6(&mut self, fields: &mut Fields, addresses: Vec<IpNet>, interface: &mut Section) {
         let log = &mut self.log;
         let dhcp = fields.flag("dhcp6", log).unwrap_or(false);
         let advertised = fields.text("accept-ra", log);
@@ -178,7 +180,7 @@ impl Work<'_> {
     }
 }
 
-fn list(ip: &mut Section, addresses: Vec<(IpAddr, u8)>) {
+fn list(ip: &mut Section, addresses: Vec<IpNet>) {
     if !addresses.is_empty() {
         let addresses: Vec<Value> = addresses.into_iter().map(address_entry).collect();
         ip.insert("address".into(), addresses.into());

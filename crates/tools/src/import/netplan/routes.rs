@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use ipnet::IpNet;
 use serde_json::{Value, json};
 
 use super::Work;
 use crate::import::draft::{Section, destination, put};
 use crate::import::fields::{Fields, Place};
-use linesman_core::state::{address, contains, network};
+use linesman_core::state::address;
 
 /// Where a route leaves the host: its device, or one of a VRF's ports.
 pub(super) enum Way<'a> {
@@ -19,7 +20,7 @@ pub(super) enum Way<'a> {
 /// A VRF's port and the networks it is in.
 pub(super) struct Port {
     name: String,
-    networks: Vec<(IpAddr, u32)>,
+    networks: Vec<IpNet>,
 }
 
 impl Way<'_> {
@@ -30,7 +31,7 @@ impl Way<'_> {
             Way::Ports(ports) => ports,
         };
         let reaches =
-            |port: &&Port| hop.is_some_and(|hop| port.networks.iter().any(|network| contains(*network, hop)));
+            |port: &&Port| hop.is_some_and(|hop| port.networks.iter().any(|network| network.contains(&hop)));
         ports.iter().find(reaches).or(ports.first()).map_or("", |port| &port.name)
     }
 }
@@ -49,11 +50,7 @@ impl Work<'_> {
             let lists = ["ipv4", "ipv6"]
                 .iter()
                 .filter_map(|family| interface.get(*family)?.get("address")?.as_array());
-            lists
-                .flatten()
-                .filter_map(address)
-                .filter_map(|(ip, prefix)| network(&format!("{ip}/{prefix}")))
-                .collect()
+            lists.flatten().filter_map(address).map(|address| address.trunc()).collect()
         };
         let declared =
             self.draft.interfaces.iter().filter_map(|interface| {
@@ -120,7 +117,7 @@ impl Work<'_> {
         };
         let everywhere = if hop.is_some_and(|hop| hop.is_ipv6()) { "::/0" } else { "0.0.0.0/0" };
         let written = if to.value == "default" { everywhere } else { to.value.as_str() };
-        let Some((to, _)) = destination(written) else {
+        let Some(to) = destination(written) else {
             log.fault(
                 to.place,
                 format!("'{}' is not a destination", to.value),
@@ -128,7 +125,7 @@ impl Work<'_> {
             );
             return None;
         };
-        let mut route = Section::from_iter([("destination".to_owned(), Value::from(to))]);
+        let mut route = Section::from_iter([("destination".to_owned(), Value::from(to.to_string()))]);
         put(&mut route, "next-hop-address", hop.map(|hop| hop.to_string()));
         let kind = fields.text("type", log).map(|at| at.value).filter(|kind| kind != "unicast");
         match kind.as_deref() {
@@ -168,9 +165,9 @@ impl Work<'_> {
         for (theirs, ours) in [("from", "ip-from"), ("to", "ip-to")] {
             let Some(network) = fields.text(theirs, log) else { continue };
             match destination(&network.value) {
-                Some((network, is_ipv6)) => {
-                    ipv6 = Some(is_ipv6);
-                    rule.insert(ours.to_owned(), network.into());
+                Some(network) => {
+                    ipv6 = Some(network.addr().is_ipv6());
+                    rule.insert(ours.to_owned(), network.to_string().into());
                 }
                 None => log.fault(
                     network.place,
