@@ -1,6 +1,7 @@
 //! The golden cases of `cases/topology`; `cases/README.md` says how to add one.
 
 use linesman_core::document::tree;
+use linesman_core::interface_kind::InterfaceKind;
 use linesman_golden::{Case, Tree};
 use linesman_tools::topology::Topology;
 
@@ -37,7 +38,8 @@ fn nothing_is_left_out() {
     for case in TOPOLOGY.cases() {
         let topology = topology(&case);
         let (text, svg) = (topology.text(false), topology.svg());
-        let drawn = topology.interfaces.iter().filter(|interface| interface.kind != "loopback");
+        let drawn =
+            topology.interfaces.iter().filter(|interface| interface.kind != InterfaceKind::Loopback.into());
         for interface in drawn {
             assert!(text.contains(&interface.name) && svg.contains(&interface.name), "{}", interface.id);
             for address in interface.addresses.iter().filter(|a| !a.address.starts_with("fe80:")) {
