@@ -29,6 +29,7 @@ mod namespaces;
 mod node;
 mod ping;
 pub mod places;
+pub mod progress;
 mod responder;
 pub mod run;
 mod setup;

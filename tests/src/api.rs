@@ -27,7 +27,7 @@ impl Api {
         }
         let lab = Lab::start("api").expect("the lab starts");
         let cluster = Cluster::start(&lab).expect("the cluster starts");
-        cluster.install(&deploy()).expect("deploy/ is taken by the API server");
+        cluster.install(&deploy()).expect("the API server accepts deploy/");
         let api = Arc::new(Self { cluster, _lab: lab });
         *shared = Arc::downgrade(&api);
         api
@@ -93,12 +93,12 @@ pub fn conditions(types: &[&str], true_one: &str, reason: &str) -> Value {
 }
 
 #[track_caller]
-pub fn taken(output: &Output) {
+pub fn accepted(output: &Output) {
     assert!(output.success(), "refused: {}", output.stderr);
 }
 
 #[track_caller]
 pub fn refused(output: &Output, because: &str) {
-    assert!(!output.success(), "taken, but should be refused: {because}\n{}", output.stdout);
+    assert!(!output.success(), "accepted, but should be refused: {because}\n{}", output.stdout);
     assert!(output.stderr.contains(because), "refused, but not because of {because:?}:\n{}", output.stderr);
 }

@@ -6,20 +6,16 @@ mod rollouts;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use linesman_lab::cluster::Event;
 use linesman_lab::{Cluster, Lab, Node, Running};
 use serde_json::{Value, json};
 
-use crate::binary;
+use crate::{binary, wait};
 
 pub const POLICIES: &str = "nodenetworkconfigurationpolicies.nmstate.io";
 pub const ENACTMENTS: &str = "nodenetworkconfigurationenactments.nmstate.io";
 pub const STATES: &str = "nodenetworkstates.nmstate.io";
-
-/// Generous: the machine may be busy with something else.
-const PATIENCE: Duration = Duration::from_secs(180);
 
 #[derive(Debug)]
 pub struct Fleet {
@@ -48,7 +44,7 @@ impl Fleet {
         let lab = Lab::start(name).expect("the lab starts");
         let cluster = Cluster::start(&lab).expect("the API server starts");
         let deploy = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy"));
-        cluster.install(deploy).expect("the manifests are taken");
+        cluster.install(deploy).expect("the API server accepts the manifests");
         let nodes: Vec<Node> = (1..=nodes)
             .map(|number| {
                 let node = lab.node(&format!("n{number}")).nics(3).binary(binary());
@@ -110,7 +106,7 @@ impl Fleet {
     pub fn policy(&self, name: &str, spec: &Value) {
         let policy = json!({ "apiVersion": "nmstate.io/v1", "kind": "NodeNetworkConfigurationPolicy",
             "metadata": { "name": name }, "spec": spec });
-        self.cluster.apply(&policy.to_string()).expect("the policy is taken");
+        self.cluster.apply(&policy.to_string()).expect("the API server accepts the policy");
     }
 
     pub fn get(&self, kind: &str, name: &str) -> Option<Value> {
@@ -118,20 +114,20 @@ impl Fleet {
     }
 
     /// The type of the condition that is true of a policy.
-    pub fn stands(&self, policy: &str) -> String {
+    pub fn policy_condition(&self, policy: &str) -> String {
         let policy = self.get(POLICIES, policy).unwrap_or_default();
         let (generation, observed) =
             (&policy["metadata"]["generation"], &policy["status"]["observedGeneration"]);
         if generation != observed {
             return "not seen yet".into();
         }
-        truth(&policy["status"]["conditions"]).join(",")
+        true_conditions(&policy["status"])
     }
 
-    /// What is true of a policy on a node.
-    pub fn enacted(&self, node: &str, policy: &str) -> String {
+    /// The type of the condition that is true of a policy on a node.
+    pub fn enactment_condition(&self, node: &str, policy: &str) -> String {
         let enactment = self.get(ENACTMENTS, &format!("{node}.{policy}")).unwrap_or_default();
-        truth(&enactment["status"]["conditions"]).join(",")
+        true_conditions(&enactment["status"])
     }
 
     /// The message of a condition of an enactment.
@@ -151,35 +147,34 @@ impl Fleet {
     }
 
     pub fn wait_policy(&self, policy: &str, condition: &str) {
-        self.eventually(&format!("policy {policy} {condition}"), || self.stands(policy) == condition);
+        self.eventually(&format!("policy {policy} {condition}"), || {
+            self.policy_condition(policy) == condition
+        });
     }
 
-    pub fn wait_enacted(&self, node: &str, policy: &str, condition: &str) {
-        self.eventually(&format!("{node}.{policy} {condition}"), || self.enacted(node, policy) == condition);
+    pub fn wait_enactment(&self, node: &str, policy: &str, condition: &str) {
+        self.eventually(&format!("{node}.{policy} {condition}"), || {
+            self.enactment_condition(node, policy) == condition
+        });
     }
 
-    pub fn eventually(&self, what: &str, mut holds: impl FnMut() -> bool) {
-        let deadline = Instant::now() + PATIENCE;
-        while !holds() {
-            if Instant::now() >= deadline {
-                panic!("{what}: not within {} s\n{}", PATIENCE.as_secs(), self.picture());
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
+    #[track_caller]
+    pub fn eventually(&self, what: &str, holds: impl FnMut() -> bool) {
+        wait::eventually(what, holds, || self.diagnostics());
     }
 
-    /// Everything that helps to understand what went wrong.
-    pub fn picture(&self) -> String {
+    /// What helps to understand a failure.
+    pub fn diagnostics(&self) -> String {
         let objects = self.cluster.run(&["get", "nncp,nnce,nns,nodes", "-o", "wide"]).unwrap_or_default();
         let statuses = self.cluster.run(&["get", "nncp,nnce", "-o", "yaml"]).unwrap_or_default();
-        let mut picture = format!("{objects}\n{statuses}\n");
+        let mut text = format!("{objects}\n{statuses}\n");
         for (name, operator) in self.operators.borrow().iter() {
-            picture += &format!("--- operator {name}\n{}\n", operator.stderr());
+            text += &format!("--- operator {name}\n{}\n", operator.stderr());
         }
         for (name, agent) in self.agents.borrow().iter() {
-            picture += &format!("--- agent {name}\n{}\n", agent.stderr());
+            text += &format!("--- agent {name}\n{}\n", agent.stderr());
         }
-        picture
+        text
     }
 
     /// Requests that went well, as the API server wrote them down.
@@ -195,23 +190,25 @@ impl Fleet {
 
     /// Asks an agent for the state of its node: what it had to write before that is written then.
     pub fn refresh(&self, node: &str) {
-        let before = self.states_told(node);
-        self.ask(node, &self.audit().len().to_string());
-        self.eventually(&format!("{node} tells its state"), || self.states_told(node) > before);
+        let before = self.state_reports(node);
+        self.request_state(node, &self.audit().len().to_string());
+        self.eventually(&format!("{node} reports its state"), || self.state_reports(node) > before);
     }
 
-    /// For the state of a node, by a word that is another one than the last time.
-    pub fn ask(&self, node: &str, word: &str) {
-        let label = format!("nmstate.io/force-nns-refresh={word}");
-        self.cluster.run(&["label", STATES, node, "--overwrite", &label]).expect("a label is taken");
+    /// A report of the state of a node, by a value that differs from the last one.
+    pub fn request_state(&self, node: &str, value: &str) {
+        let label = format!("nmstate.io/force-nns-refresh={value}");
+        self.cluster
+            .run(&["label", STATES, node, "--overwrite", &label])
+            .expect("the API server accepts a label");
     }
 
-    /// How often the agent told the state of its node. Times do not tell: two may fall into one second.
-    pub fn states_told(&self, node: &str) -> usize {
+    /// How often the agent reported the state of its node. Not by their times: two may fall into one second.
+    pub fn state_reports(&self, node: &str) -> usize {
         self.writes_of(node).iter().filter(|event| event.target() == "nodenetworkstates/status").count()
     }
 
-    /// The most nodes that a policy had in flight at a time: from their release until they said how it ended. By
+    /// The most nodes that a policy had in flight at a time: from their release until they reported how it ended. By
     /// the API server's own log.
     pub fn most_in_flight(&self, policy: &str) -> usize {
         let mut flying = std::collections::BTreeSet::new();
@@ -227,8 +224,8 @@ impl Fleet {
                 object["metadata"]["labels"]["nmstate.io/node"].as_str().unwrap_or_default().to_string();
             let released = object["spec"]["stage"] == "Released";
             let answered = object["status"]["attempt"] == object["spec"]["attempt"];
-            let words = truth(&object["status"]["conditions"]);
-            let ended = answered && matches!(words.join(",").as_str(), "Available" | "Failing");
+            let conditions = true_conditions(&object["status"]);
+            let ended = answered && matches!(conditions.as_str(), "Available" | "Failing");
             if event.verb == "delete" || !released || ended {
                 flying.remove(&node);
             } else {
@@ -244,10 +241,12 @@ impl Fleet {
     }
 }
 
-fn truth(conditions: &Value) -> Vec<String> {
+/// Their types, with commas between them.
+pub fn true_conditions(status: &Value) -> String {
     let known = ["Available", "Degraded", "Failing", "Progressing", "Pending", "Aborted", "Ignored"];
-    let conditions = conditions.as_array().into_iter().flatten().filter(|c| c["status"] == "True");
-    conditions.filter_map(|c| c["type"].as_str()).filter(|t| known.contains(t)).map(str::to_owned).collect()
+    let all = status["conditions"].as_array().into_iter().flatten().filter(|c| c["status"] == "True");
+    let types = all.filter_map(|c| c["type"].as_str()).filter(|t| known.contains(t));
+    types.collect::<Vec<_>>().join(",")
 }
 
 /// A bridge without ports: quick, and harmless.
@@ -255,7 +254,7 @@ pub fn bridge(name: &str) -> Value {
     json!({ "interfaces": [{ "name": name, "type": "linux-bridge", "state": "up" }] })
 }
 
-/// The same, with an MTU that tells versions of a policy apart.
+/// The same, with an MTU that differs between versions of a policy.
 pub fn bridge_of(name: &str, mtu: u64) -> Value {
     json!({ "interfaces": [{ "name": name, "type": "linux-bridge", "state": "up", "mtu": mtu }] })
 }

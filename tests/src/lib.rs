@@ -1,12 +1,13 @@
-//! What stories are told with: a real node with linesman on it, seen from outside.
+//! What stories run on: a real node with linesman on it, observed from outside.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+pub mod agent_host;
 pub mod api;
 pub mod fleet;
-pub mod keeper;
-pub mod played;
-pub mod see;
+pub mod observe;
+pub mod simulated_fleet;
+mod wait;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -87,7 +88,7 @@ impl Host {
         command.env("LINESMAN_FAILPOINT", failpoints).spawn().expect("linesman starts")
     }
 
-    /// Waits until the transaction stands at a failpoint.
+    /// Until the transaction stops at a failpoint.
     pub fn wait_failpoint(&self, name: &str) {
         let marker = format!("/run/linesman/failpoint/{name}");
         self.eventually(&format!("failpoint {name}"), || self.node.exists(&marker).unwrap_or(false));
@@ -154,12 +155,9 @@ impl Host {
         false
     }
 
-    pub fn eventually(&self, what: &str, mut holds: impl FnMut() -> bool) {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !holds() {
-            assert!(Instant::now() < deadline, "{what}: not within a minute");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+    #[track_caller]
+    pub fn eventually(&self, what: &str, holds: impl FnMut() -> bool) {
+        wait::eventually(what, holds, String::new);
     }
 
     /// Nothing open, nothing unfinished, reachable from outside.

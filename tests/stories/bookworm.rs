@@ -1,7 +1,7 @@
 //! Debian 12: NetworkManager 1.42, no Open vSwitch. Its checkpoints do not cover DNS.
 
 use linesman_lab::Daemon;
-use linesman_tests::{BRIDGE, Host, br_ex, see};
+use linesman_tests::{BRIDGE, Host, br_ex, observe};
 
 const WIDE: &str = "interfaces:
 - name: br1
@@ -24,17 +24,17 @@ dns-resolver:
 fn is_wide(host: &Host) -> bool {
     let node = &host.node;
     let parts = [
-        see::link_exists(node, "br1"),
-        see::route(node, "main", "192.0.2.0/24").is_some(),
-        see::route(node, "200", "198.51.100.0/24").is_some(),
-        see::rule(node, "-4", 1000).is_some(),
-        see::rule(node, "-6", 1002).is_some(),
-        see::resolv_conf(node).contains("tried.test"),
+        observe::link_exists(node, "br1"),
+        observe::route(node, "main", "192.0.2.0/24").is_some(),
+        observe::route(node, "200", "198.51.100.0/24").is_some(),
+        observe::rule(node, "-4", 1000).is_some(),
+        observe::rule(node, "-6", 1002).is_some(),
+        observe::resolv_conf(node).contains("tried.test"),
     ];
     assert!(
         parts.iter().all(|part| *part == parts[0]),
         "half a state: {parts:?}\n{}",
-        see::resolv_conf(node)
+        observe::resolv_conf(node)
     );
     parts[0]
 }
@@ -44,7 +44,7 @@ fn former(host: &Host) {
     let keepers =
         host.node.exec(["grep", "-rl", "routing-rule", "/etc/NetworkManager/system-connections"]).unwrap();
     assert_eq!(keepers.stdout, "", "rules stay on disk");
-    let resolv = see::resolv_conf(&host.node);
+    let resolv = observe::resolv_conf(&host.node);
     assert!(resolv.contains("search former.test") && resolv.contains("nameserver 10.9.0.1"), "{resolv}");
     host.assert_settled();
 }
@@ -127,12 +127,12 @@ fn outlives_a_power_cut(host: &Host) {
     host.apply(BRIDGE);
     host.node.power_cut().unwrap();
     host.node.boot().unwrap();
-    host.eventually("br1 after the power cut", || see::addresses(&host.node, "br1") == ["10.20.1.1/24"]);
+    host.eventually("br1 after the power cut", || observe::addresses(&host.node, "br1") == ["10.20.1.1/24"]);
     former_but_for_the_bridge(host);
 }
 
 fn former_but_for_the_bridge(host: &Host) {
-    let resolv = see::resolv_conf(&host.node);
+    let resolv = observe::resolv_conf(&host.node);
     assert!(resolv.contains("search former.test"), "{resolv}");
     host.assert_settled();
 }

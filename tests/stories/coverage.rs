@@ -1,7 +1,7 @@
 //! Everything that is covered, each kind applied, seen by other people's tools, left alone by a second
 //! apply, removed again, and gone.
 
-use linesman_tests::{Host, see};
+use linesman_tests::{Host, observe};
 
 /// Applies `document`; a second time nothing must happen.
 fn made(host: &Host, document: &str) {
@@ -17,14 +17,14 @@ fn removed(host: &Host, names: &[&str]) {
     let entries: String = names.iter().map(|name| format!("- {{name: {name}, state: absent}}\n")).collect();
     made(host, &format!("interfaces:\n{entries}"));
     for name in names {
-        assert_eq!(see::profiles(&host.node, name), Vec::<String>::new(), "profiles of {name} stay");
+        assert_eq!(observe::profiles(&host.node, name), Vec::<String>::new(), "profiles of {name} stay");
     }
 }
 
 fn virtual_is_gone(host: &Host, names: &[&str]) {
     removed(host, names);
     for name in names {
-        assert!(!see::link_exists(&host.node, name), "{name} stays");
+        assert!(!observe::link_exists(&host.node, name), "{name} stays");
     }
 }
 
@@ -53,11 +53,11 @@ fn ethernet(host: &Host) {
   ipv6: {enabled: true, dhcp: false, autoconf: false, address: [{ip: 'fd09:0:0:1::50', prefix-length: 64}]}
 ",
     );
-    let link = see::link(&host.node, "eth1").expect("a NIC stays");
+    let link = observe::link(&host.node, "eth1").expect("a NIC stays");
     assert_eq!((&link["mtu"], &link["operstate"]), (&1400.into(), &"UP".into()));
-    assert_eq!(see::addresses(&host.node, "eth1"), ["10.9.1.50/24", "fd09:0:0:1::50/64"]);
+    assert_eq!(observe::addresses(&host.node, "eth1"), ["10.9.1.50/24", "fd09:0:0:1::50/64"]);
     removed(host, &["eth1"]);
-    assert_eq!(see::addresses(&host.node, "eth1"), Vec::<String>::new());
+    assert_eq!(observe::addresses(&host.node, "eth1"), Vec::<String>::new());
 }
 
 fn linux_bridge(host: &Host) {
@@ -77,16 +77,16 @@ fn linux_bridge(host: &Host) {
     - name: eth2
 ",
     );
-    let bridge = see::link(&host.node, "br0").expect("br0 is there");
+    let bridge = observe::link(&host.node, "br0").expect("br0 is there");
     let data = &bridge["linkinfo"]["info_data"];
     assert_eq!((&data["stp_state"], &data["hello_time"]), (&1.into(), &300.into()), "{data}");
     assert_eq!(data["ageing_time"], 20000, "{data}");
-    let port = see::link(&host.node, "eth1").expect("a NIC stays");
+    let port = observe::link(&host.node, "eth1").expect("a NIC stays");
     let slave = &port["linkinfo"]["info_slave_data"];
     assert_eq!((&port["master"], &slave["hairpin"]), (&"br0".into(), &true.into()), "{port}");
     assert_eq!(slave["priority"], 16, "{port}");
     virtual_is_gone(host, &["br0"]);
-    assert!(see::link(&host.node, "eth1").expect("a NIC stays")["master"].is_null());
+    assert!(observe::link(&host.node, "eth1").expect("a NIC stays")["master"].is_null());
 }
 
 const TRUNK: &str = "interfaces:
@@ -107,18 +107,18 @@ const TRUNK: &str = "interfaces:
 
 /// A kernel without VLAN filtering takes the profile and does nothing: that must not pass as success.
 fn bridge_with_vlans(host: &Host) {
-    if !see::kernel_filters_vlans(&host.node) {
+    if !observe::kernel_filters_vlans(&host.node) {
         let output = host.try_apply(TRUNK, &[]);
         assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
         assert!(output.stdout.contains("interfaces[br0].bridge.port[eth1].vlan"), "{}", output.stdout);
-        assert!(!see::link_exists(&host.node, "br0"));
+        assert!(!observe::link_exists(&host.node, "br0"));
         return;
     }
     made(host, TRUNK);
-    let bridge = see::link(&host.node, "br0").expect("br0 is there");
+    let bridge = observe::link(&host.node, "br0").expect("br0 is there");
     assert_eq!(bridge["linkinfo"]["info_data"]["vlan_filtering"], 1, "{bridge}");
-    assert_eq!(see::vlans(&host.node, "eth1"), ["10u", "100", "200-210"]);
-    assert_eq!(see::vlans(&host.node, "eth2"), ["30u"]);
+    assert_eq!(observe::vlans(&host.node, "eth1"), ["10u", "100", "200-210"]);
+    assert_eq!(observe::vlans(&host.node, "eth2"), ["30u"]);
     virtual_is_gone(host, &["br0"]);
 }
 
@@ -137,8 +137,8 @@ fn veth(host: &Host) {
   veth: {peer: ve0}
 ",
     );
-    assert_eq!(see::link(&host.node, "ve0").expect("ve0 is there")["link"], "ve1");
-    assert_eq!(see::addresses(&host.node, "ve0"), ["10.44.0.1/24"]);
+    assert_eq!(observe::link(&host.node, "ve0").expect("ve0 is there")["link"], "ve1");
+    assert_eq!(observe::addresses(&host.node, "ve0"), ["10.44.0.1/24"]);
     virtual_is_gone(host, &["ve0", "ve1"]);
 }
 
@@ -156,9 +156,9 @@ fn mac_vlan(host: &Host) {
   state: up
 ",
     );
-    let link = see::link(&host.node, "mv0").expect("mv0 is there");
+    let link = observe::link(&host.node, "mv0").expect("mv0 is there");
     assert_eq!((&link["link"], &link["linkinfo"]["info_data"]["mode"]), (&"eth1".into(), &"bridge".into()));
-    assert_eq!(see::addresses(&host.node, "mv0"), ["10.43.0.1/24"]);
+    assert_eq!(observe::addresses(&host.node, "mv0"), ["10.43.0.1/24"]);
     virtual_is_gone(host, &["mv0"]);
 }
 
@@ -173,7 +173,7 @@ fn vxlan(host: &Host) {
   ipv4: {enabled: true, dhcp: false, address: [{ip: 10.42.0.1, prefix-length: 24}]}
 ",
     );
-    let link = see::link(&host.node, "vx42").expect("vx42 is there");
+    let link = observe::link(&host.node, "vx42").expect("vx42 is there");
     let data = &link["linkinfo"]["info_data"];
     assert_eq!((&data["id"], &data["port"], &data["remote"]), (&42.into(), &4790.into(), &"10.9.1.1".into()));
     virtual_is_gone(host, &["vx42"]);
@@ -216,7 +216,7 @@ routes:
   - {destination: '2001:db8:1::/48', next-hop-address: 'fd09:0:0:1::1', next-hop-interface: eth1, table-id: 200}
 ",
     );
-    let route = |table, destination| see::route(&host.node, table, destination);
+    let route = |table, destination| observe::route(&host.node, table, destination);
     let plain = route("main", "192.0.2.0/24").expect("the IPv4 route");
     assert_eq!((&plain["gateway"], &plain["metric"]), (&"10.9.1.1".into(), &150.into()));
     let plain = route("main", "2001:db8::/32").expect("the IPv6 route");
@@ -230,7 +230,7 @@ routes:
 ",
     );
     assert!(route("main", "192.0.2.0/24").is_none() && route("200", "2001:db8:1::/48").is_none());
-    assert_eq!(see::addresses(&host.node, "eth1").len(), 2, "addresses stay");
+    assert_eq!(observe::addresses(&host.node, "eth1").len(), 2, "addresses stay");
 }
 
 fn rules(host: &Host) {
@@ -248,7 +248,7 @@ routes:
   - {destination: '2001:db8:1::/48', next-hop-address: 'fd09:0:0:1::1', next-hop-interface: eth1, table-id: 200}
 ",
     );
-    let rule = |family, priority| see::rule(&host.node, family, priority);
+    let rule = |family, priority| observe::rule(&host.node, family, priority);
     assert_eq!(rule("-4", 1000).expect("the rule by source")["src"], "10.9.1.50");
     assert_eq!(rule("-4", 1001).expect("the rule by mark")["fwmark"], "0x20");
     assert_eq!(rule("-6", 1002).expect("the IPv6 rule")["table"], "200");
@@ -276,21 +276,24 @@ fn dns(host: &Host) {
   config: {server: [10.9.0.1, 'fd09::1'], search: [lab.test, example.net], options: [rotate]}
 ",
     );
-    let resolv = see::resolv_conf(&host.node);
+    let resolv = observe::resolv_conf(&host.node);
     for line in ["search lab.test example.net", "nameserver 10.9.0.1", "nameserver fd09::1", "options rotate"]
     {
         assert!(resolv.contains(line), "no `{line}` in\n{resolv}");
     }
     made(host, "dns-resolver:\n  config: {server: [10.9.0.1], search: []}\n");
-    assert!(!see::resolv_conf(&host.node).contains("example.net"));
+    assert!(!observe::resolv_conf(&host.node).contains("example.net"));
 }
 
 fn hostname(host: &Host) {
     made(host, "hostname: {running: worker-1.lab.test, config: worker-1.lab.test}\n");
-    assert_eq!(see::hostname(&host.node), "worker-1.lab.test");
-    assert_eq!(see::fixed_hostname(&host.node), "worker-1.lab.test");
+    assert_eq!(observe::hostname(&host.node), "worker-1.lab.test");
+    assert_eq!(observe::fixed_hostname(&host.node), "worker-1.lab.test");
     made(host, "hostname: {running: n1, config: n1}\n");
-    assert_eq!((see::hostname(&host.node), see::fixed_hostname(&host.node)), ("n1".into(), "n1".into()));
+    assert_eq!(
+        (observe::hostname(&host.node), observe::fixed_hostname(&host.node)),
+        ("n1".into(), "n1".into())
+    );
 }
 
 fn captures(host: &Host) {
@@ -307,7 +310,7 @@ desiredState:
     mtu: 1450
 ",
     );
-    assert_eq!(see::link(&host.node, "eth0").expect("eth0 is there")["mtu"], 1450);
+    assert_eq!(observe::link(&host.node, "eth0").expect("eth0 is there")["mtu"], 1450);
     assert!(host.reachable());
     made(host, "interfaces:\n- {name: eth0, type: ethernet, state: up, mtu: 1500}\n");
 }
@@ -331,7 +334,7 @@ spec:
     );
     let record = host.history().pop().expect("it was applied");
     assert_eq!(record["source"], "storage-bridge", "a policy goes by its name");
-    assert_eq!(see::addresses(&host.node, "br-storage"), ["10.30.0.1/24"]);
+    assert_eq!(observe::addresses(&host.node, "br-storage"), ["10.30.0.1/24"]);
     virtual_is_gone(host, &["br-storage"]);
 }
 
@@ -363,14 +366,14 @@ ovs-db:
     );
     let ports = host.node.ovs_vsctl(&["list-ports", "ovs0"]).unwrap();
     assert_eq!(ports.split_whitespace().collect::<Vec<_>>(), ["eth1", "ovs0i"]);
-    let ovs = |table, row, column| see::ovs(&host.node, table, row, column);
+    let ovs = |table, row, column| observe::ovs(&host.node, table, row, column);
     assert_eq!(ovs("Bridge", "ovs0", "fail_mode"), "secure");
     assert_eq!(ovs("Bridge", "ovs0", "external_ids:made-by"), "linesman");
     assert_eq!(ovs("Port", "ovs0i", "tag"), "10");
     assert_eq!(ovs("Open_vSwitch", ".", "external_ids:site"), "lab");
     assert_eq!(ovs("Open_vSwitch", ".", "other_config:max-idle"), "20000");
-    assert_eq!(see::addresses(&host.node, "ovs0i"), ["10.50.0.1/24"]);
-    assert_eq!(see::link(&host.node, "ovs0i").expect("ovs0i is there")["mtu"], 1400);
+    assert_eq!(observe::addresses(&host.node, "ovs0i"), ["10.50.0.1/24"]);
+    assert_eq!(observe::link(&host.node, "ovs0i").expect("ovs0i is there")["mtu"], 1400);
     made(&host, "ovs-db:\n  external_ids: {site: null, rack: '8'}\n");
     assert_eq!(
         (ovs("Open_vSwitch", ".", "external_ids:site"), ovs("Open_vSwitch", ".", "external_ids:rack")),

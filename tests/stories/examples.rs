@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use linesman_tests::{Host, see};
+use linesman_tests::{Host, observe};
 
 #[test]
 fn every_example_works() {
@@ -13,7 +13,7 @@ fn every_example_works() {
     files.sort();
     assert!(files.len() >= 8, "{files:?}");
     let host = Host::new("examples");
-    let filters_vlans = see::kernel_filters_vlans(&host.node);
+    let filters_vlans = observe::kernel_filters_vlans(&host.node);
     for file in files {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&file).expect("an example can be read");

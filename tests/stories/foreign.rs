@@ -1,6 +1,6 @@
 //! What nobody declared stays as it is, goes along when an address moves, and comes back after a rollback.
 
-use linesman_tests::{Host, br_ex, see};
+use linesman_tests::{Host, br_ex, observe};
 
 const STRANGERS: &str = "
 nmcli connection add type ethernet ifname eth2 con-name theirs ipv4.method manual ipv4.addresses 10.9.2.77/24 ipv6.method disabled
@@ -29,21 +29,21 @@ fn settle_in(host: &Host) {
 fn belongings(host: &Host, nic: &str) -> Vec<String> {
     let node = &host.node;
     let has = |name: &str, address: &str| {
-        let there = see::addresses(node, name).iter().any(|a| a == address);
+        let there = observe::addresses(node, name).iter().any(|a| a == address);
         format!("{address} {}", if there { "there" } else { "GONE" })
     };
     let ovs = |table: &str, row: &str, column: &str| {
-        format!("{table} {row} {column} {}", see::ovs(node, table, row, column))
+        format!("{table} {row} {column} {}", observe::ovs(node, table, row, column))
     };
-    let master = see::link(node, "pod0").map(|link| link["master"].to_string());
+    let master = observe::link(node, "pod0").map(|link| link["master"].to_string());
     vec![
         has(nic, "10.9.0.99/32"),
         has(nic, "fd09::99/128"),
         has("eth2", "10.9.2.77/24"),
         has("cni0", "10.77.0.1/24"),
         format!("pod0 in {master:?}"),
-        format!("rule {:?}", see::rule(node, "-4", 2000).is_some()),
-        format!("route {:?}", see::route(node, "77", "203.0.113.0/24").is_some()),
+        format!("rule {:?}", observe::rule(node, "-4", 2000).is_some()),
+        format!("route {:?}", observe::route(node, "77", "203.0.113.0/24").is_some()),
         profile(host, "theirs"),
         profile(host, "spare"),
         ovs("Open_vSwitch", ".", "external_ids:system-id"),
@@ -70,7 +70,7 @@ ovs-vsctl set interface eth0 external_ids:uplink=yes
 ";
 
 fn on_br_ex(host: &Host) -> Vec<String> {
-    let ovs = |table, row, column| see::ovs(&host.node, table, row, column);
+    let ovs = |table, row, column| observe::ovs(&host.node, table, row, column);
     vec![
         ovs("Bridge", "br-ex", "external_ids:bridge-id"),
         ovs("Bridge", "br-ex", "external_ids:bridge-uplink"),
@@ -108,7 +108,7 @@ fn strangers_keep_what_is_theirs() {
     assert_eq!(belongings(&host, "eth0"), before, "after a bridge elsewhere");
     rolled_back(&host, CUT_OFF, &["--patience", "3s"]);
     assert_eq!(belongings(&host, "eth0"), before, "after a cut and the way back");
-    assert_eq!(see::ovs(&host.node, "Open_vSwitch", ".", "external_ids:added"), "");
+    assert_eq!(observe::ovs(&host.node, "Open_vSwitch", ".", "external_ids:added"), "");
     rolled_back(&host, &br_ex(&host.node), &["--try", "2s"]);
     assert_eq!(belongings(&host, "eth0"), before, "after br-ex was tried");
 }

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use linesman_tests::{Host, br_ex, see};
+use linesman_tests::{Host, br_ex, observe};
 use serde_json::{Value, json};
 
 /// What must be the same after the boot.
 fn lasting(host: &Host) -> Value {
     let state = host.state();
-    let interfaces: Vec<Value> = see::list(&state["interfaces"])
+    let interfaces: Vec<Value> = observe::list(&state["interfaces"])
         .iter()
         .filter(|i| !matches!(i["type"].as_str(), Some("loopback" | "unknown")))
         .map(|i| {
@@ -45,13 +45,13 @@ fn without_timers(bridge: &Value) -> Value {
 }
 
 fn sorted(list: &Value) -> Vec<String> {
-    let mut texts: Vec<String> = see::list(list).iter().map(Value::to_string).collect();
+    let mut texts: Vec<String> = observe::list(list).iter().map(Value::to_string).collect();
     texts.sort();
     texts
 }
 
 fn addresses(ip: &Value) -> Vec<String> {
-    let global = see::list(&ip["address"]).iter().filter(|a| !a["ip"].to_string().contains("fe80:"));
+    let global = observe::list(&ip["address"]).iter().filter(|a| !a["ip"].to_string().contains("fe80:"));
     global.map(|a| format!("{}/{}", a["ip"].as_str().unwrap_or_default(), a["prefix-length"])).collect()
 }
 
@@ -108,7 +108,7 @@ hostname: {running: worker-1, config: worker-1}
 ",
     );
     survives_a_power_cut(&host);
-    assert!(see::resolv_conf(&host.node).contains("lab.test"));
+    assert!(observe::resolv_conf(&host.node).contains("lab.test"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The verbs, their exit codes, and the flags that scripts written for nmstatectl rely on.
 
 use linesman_lab::Output;
-use linesman_tests::{BRIDGE, Host, see};
+use linesman_tests::{BRIDGE, Host, observe};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -92,14 +92,14 @@ fn show(host: &Host) {
     let output = host.linesman(&["show", "eth0"]);
     code(&output, 0);
     let shown = yaml(&output);
-    assert_eq!(see::list(&shown["interfaces"]).len(), 1);
+    assert_eq!(observe::list(&shown["interfaces"]).len(), 1);
     assert_eq!(shown["interfaces"][0]["ipv4"]["address"][0]["ip"], address.as_str());
     assert!(output.stdout.contains("0.0.0.0/0"), "its routes belong to it: {}", output.stdout);
     for words in [&["show", "-o", "json"][..], &["show", "--json"], &["show", "--json", "eth0"]] {
         let output = host.linesman(words);
         code(&output, 0);
         let shown = json(&output);
-        assert!(see::list(&shown["interfaces"]).iter().any(|i| i["name"] == "eth0"), "{shown}");
+        assert!(observe::list(&shown["interfaces"]).iter().any(|i| i["name"] == "eth0"), "{shown}");
     }
     for words in [&["show", "--kernel"][..], &["show", "--running-config"], &["show", "-s", "eth0"]] {
         let output = host.linesman(words);
@@ -113,7 +113,7 @@ fn show(host: &Host) {
 
 fn history(host: &Host) {
     let records = json(&host.linesman(&["history", "-o", "json"]));
-    let records = see::list(&records);
+    let records = observe::list(&records);
     assert_eq!(records.len(), 3, "{records:?}");
     assert_eq!(yaml(&host.linesman(&["history", "-o", "yaml"])).as_array().map(Vec::len), Some(3));
     let text = host.linesman(&["history"]).stdout;
@@ -154,12 +154,12 @@ ovs-db: {external_ids: {tried: 'yes', kept: theirs-not}}
 fn wide_is(host: &Host, there: bool) {
     let node = &host.node;
     let name = if there { "tried" } else { "n1" };
-    assert_eq!(see::link_exists(node, "br1"), there, "br1");
-    assert_eq!((see::hostname(node), see::fixed_hostname(node)), (name.to_owned(), name.to_owned()));
-    let key = |key: &str| see::ovs(node, "Open_vSwitch", ".", &format!("external_ids:{key}"));
+    assert_eq!(observe::link_exists(node, "br1"), there, "br1");
+    assert_eq!((observe::hostname(node), observe::fixed_hostname(node)), (name.to_owned(), name.to_owned()));
+    let key = |key: &str| observe::ovs(node, "Open_vSwitch", ".", &format!("external_ids:{key}"));
     assert_eq!(key("tried"), if there { "yes" } else { "" });
     assert_eq!(key("kept"), if there { "theirs-not" } else { "theirs" });
-    assert_eq!(see::resolv_conf(node).contains("tried.test"), there, "{}", see::resolv_conf(node));
+    assert_eq!(observe::resolv_conf(node).contains("tried.test"), there, "{}", observe::resolv_conf(node));
 }
 
 fn take_wide_away(host: &Host) {
@@ -269,7 +269,7 @@ fn signals() {
         host.pass_failpoint("verified");
         code(&output, 5);
         assert!(output.stdout.contains("interrupted"), "{signal} {flags:?}: {}", output.stdout);
-        assert!(!see::link_exists(&host.node, "br1"), "{signal} {flags:?}");
+        assert!(!observe::link_exists(&host.node, "br1"), "{signal} {flags:?}");
         host.assert_settled();
     }
     let running = host.start_apply(BRIDGE, &[], "verified");
@@ -277,6 +277,6 @@ fn signals() {
     running.signal(Signal::SIGHUP).unwrap();
     host.pass_failpoint("verified");
     code(&running.wait().unwrap(), 0);
-    assert!(see::link_exists(&host.node, "br1"), "a terminal that hangs up ends nothing");
+    assert!(observe::link_exists(&host.node, "br1"), "a terminal that hangs up ends nothing");
     host.assert_settled();
 }

@@ -3,23 +3,24 @@
 mod agent;
 pub mod show;
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use linesman_lab::{Lab, Node, documents};
 use show::Show;
 
-pub type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
+use crate::build::{self, Fallible};
 
 const BRIDGE: &str = include_str!("../../examples/linux-bridge.yaml");
 
 pub fn run() -> Fallible<()> {
     let show = Show::new();
+    linesman_lab::setup()?;
+    let binary = build::linesman()?;
     show.title("A lab: one node and a hub that watches it from outside");
     show.say("Namespaces on this machine with real NetworkManager, D-Bus and Open vSwitch. No uplink, nothing of yours is touched.");
     let start = Instant::now();
     let lab = Lab::start("demo")?;
-    let node = lab.node("n1").nics(3).binary(binary()?).start()?;
+    let node = lab.node("n1").nics(3).binary(binary).start()?;
     node.configure_static()?;
     show.say(&format!("n1 is up at {} after {:.1} s.", node.mgmt_ipv4(), start.elapsed().as_secs_f64()));
 
@@ -33,7 +34,9 @@ pub fn run() -> Fallible<()> {
     show.title("What happened on this host");
     show.command(&node, &["linesman", "history"], 0)?;
     show.title("Done. What to try next");
-    show.say("cargo xtask lab up --nodes 3          a lab of your own; then");
+    show.say(
+        "cargo xtask lab up --nodes 3          a lab of your own (--cluster: in a Kubernetes cluster); then",
+    );
     show.say("cargo xtask lab exec n1 -- bash       be root on a node, and break it");
     show.say("docs/howto/keep-a-host.md             what the agent does with your policies");
     show.say("docs/tutorial.md                      the same by hand, in a quarter of an hour");
@@ -113,14 +116,4 @@ fn killed(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     show.seen(watch);
     show.say("At its next start linesman finishes the rest (what NetworkManager's checkpoint does not cover) and says so:");
     show.command(node, &["linesman", "recover"], 0)
-}
-
-pub fn binary() -> Fallible<PathBuf> {
-    let me = std::env::current_exe()?;
-    let binary = me.with_file_name("linesman");
-    if Path::new(&binary).exists() {
-        Ok(binary)
-    } else {
-        Err("build it first: cargo build -p linesman".into())
-    }
 }

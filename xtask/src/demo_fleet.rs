@@ -4,10 +4,10 @@ use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use linesman_lab::{Cluster, Lab, Node, Running};
+use linesman_lab::{Cluster, Kubernetes, Lab, Node, Running};
 use serde_json::Value;
 
-use crate::demo::Fallible;
+use crate::build::{self, Fallible};
 use crate::demo::show::Show;
 
 const GOOD: &str = include_str!("../../examples/policies/bridge.yaml");
@@ -26,10 +26,13 @@ struct Fleet {
 
 pub fn run() -> Fallible<()> {
     let show = Show::new();
+    linesman_lab::setup()?;
+    Kubernetes::ensure()?;
+    let binary = build::linesman()?;
     show.title("A fleet: three nodes, a real Kubernetes API server, Linesman's operator and agents");
     show.say("Namespaces on this machine; no uplink, nothing of yours is touched.");
     let start = Instant::now();
-    let fleet = Fleet::start(show)?;
+    let fleet = Fleet::start(show, &binary)?;
     fleet.show.say(&format!("Up after {:.0} s.", start.elapsed().as_secs_f64()));
     fleet.kubectl(&["get", "nodes,nns"])?;
     fleet.good()?;
@@ -39,15 +42,14 @@ pub fn run() -> Fallible<()> {
 }
 
 impl Fleet {
-    fn start(show: Show) -> Fallible<Self> {
-        let binary = crate::demo::binary()?;
+    fn start(show: Show, binary: &Path) -> Fallible<Self> {
         let lab = Lab::start("demo-fleet")?;
         let cluster = Cluster::start(&lab)?;
-        cluster.install(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy"))?;
-        let mut running = vec![cluster.start_operator(&binary, "demo", &[])?];
+        cluster.install(&build::deploy())?;
+        let mut running = vec![cluster.start_operator(binary, "demo", &[])?];
         let mut nodes = Vec::new();
         for name in ["n1", "n2", "n3"] {
-            let node = lab.node(name).nics(3).binary(binary.clone()).start()?;
+            let node = lab.node(name).nics(3).binary(binary).start()?;
             node.configure_static()?;
             cluster.join(&node, &[])?;
             running.push(cluster.start_agent(&node)?);

@@ -3,14 +3,16 @@
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use clap::Subcommand;
 use linesman_lab::Kubernetes;
 use linesman_lab::by_hand::{self, Wish};
+use linesman_lab::progress::step;
 use linesman_lab::run::{Description, NodeDescription};
+
+use crate::build;
 
 type Done = Result<ExitCode, Box<dyn Error>>;
 
@@ -71,22 +73,15 @@ fn start(up: &Up) -> Done {
     }
     linesman_lab::setup()?;
     if !up.no_build {
-        build_linesman()?;
+        build::linesman()?;
     }
     if up.cluster {
         Kubernetes::ensure()?;
     }
-    println!("Starting {} node(s) …", up.nodes);
+    step(&format!("starting {} node(s)", up.nodes));
     wait_ready(start_keeper(up)?)?;
     let lab = by_hand::find()?.ok_or("the lab ended as soon as it was up")?;
     welcome(&lab, up.cluster)
-}
-
-fn build_linesman() -> Result<(), Box<dyn Error>> {
-    println!("Building linesman …");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo).args(["build", "--quiet", "--package", "linesman"]).status()?;
-    if status.success() { Ok(()) } else { Err("linesman does not build: see above".into()) }
 }
 
 /// It says on standard output how far it is; what goes wrong later is in its log.
@@ -108,7 +103,7 @@ fn wait_ready(mut keeper: Child) -> Result<(), Box<dyn Error>> {
     for line in BufReader::new(stdout).lines() {
         match line? {
             line if line == READY => return Ok(()),
-            line => println!("  {line}"),
+            line => step(&line),
         }
     }
     keeper.wait()?;
@@ -118,15 +113,11 @@ fn wait_ready(mut keeper: Child) -> Result<(), Box<dyn Error>> {
 
 fn keep(up: &Up) -> Done {
     let binary = by_hand::built_beside(&std::env::current_exe()?, "linesman");
-    let wish = Wish { nodes: up.nodes, systemd: up.systemd, binary, cluster: up.cluster.then(deploy) };
+    let wish = Wish { nodes: up.nodes, systemd: up.systemd, binary, cluster: up.cluster.then(build::deploy) };
     // Nobody reads any more once it is up, and that must not end the lab.
     let say = |line: &str| _ = writeln!(std::io::stdout(), "{line}");
     by_hand::keep(&wish, say, || say(READY))?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn deploy() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy")
 }
 
 fn welcome(lab: &Description, cluster: bool) -> Done {

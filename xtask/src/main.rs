@@ -1,33 +1,40 @@
-//! The chores of the tree.
+//! The commands of the tree.
 
+mod build;
 mod corpus;
 mod demo;
 mod demo_fleet;
 mod lab;
 mod setup;
+mod test;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 #[derive(Debug, Parser)]
-#[command(name = "cargo xtask", about = "The chores of the tree", version)]
+#[command(name = "cargo xtask", about = "The commands of the tree", version)]
 struct Arguments {
     #[command(subcommand)]
-    chore: Chore,
+    command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum Chore {
+enum Command {
     /// Install what the lab needs and make the nodes' root file systems (cached)
     Setup(setup::Arguments),
-    /// The main job on a fresh machine, watched from outside (`make demo`)
+    /// Change the network of one host, and undo what goes wrong (`make demo`)
     Demo,
-    /// Three nodes of a real cluster: a rollout, one that is stopped, and back (`make demo-fleet`)
+    /// Roll policies out on three nodes of a real cluster (`make demo-fleet`)
     DemoFleet,
+    /// Run all tests and print the slowest (`make test`)
+    Test(test::Arguments),
+    /// Run one test binary and note how long each test takes (cargo's runner in `test`)
+    #[command(hide = true)]
+    Measure(test::measure::Arguments),
     /// Make the fuzzers' corpus from the golden cases
     Corpus,
-    /// A lab by hand: real nodes that stay up until you end them
+    /// Start, use and stop a lab: real nodes that stay up until you stop them
     Lab {
         #[command(subcommand)]
         verb: lab::Verb,
@@ -35,12 +42,14 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
-    let done = match Arguments::parse().chore {
-        Chore::Setup(arguments) => setup::run(&arguments),
-        Chore::Demo => demo::run().map(|()| ExitCode::SUCCESS),
-        Chore::DemoFleet => demo_fleet::run().map(|()| ExitCode::SUCCESS),
-        Chore::Corpus => corpus::run().map(|()| ExitCode::SUCCESS),
-        Chore::Lab { verb } => lab::run(verb),
+    let done = match Arguments::parse().command {
+        Command::Setup(arguments) => setup::run(&arguments),
+        Command::Demo => demo::run().map(|()| ExitCode::SUCCESS),
+        Command::DemoFleet => demo_fleet::run().map(|()| ExitCode::SUCCESS),
+        Command::Test(arguments) => test::run(&arguments),
+        Command::Measure(arguments) => test::measure::measure(&arguments),
+        Command::Corpus => corpus::run().map(|()| ExitCode::SUCCESS),
+        Command::Lab { verb } => lab::run(verb),
     };
     done.unwrap_or_else(|error| {
         eprintln!("error: {error}");

@@ -1,6 +1,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
+use linesman_lab::progress::step;
 use linesman_lab::{Kubernetes, Root};
 
 #[derive(Debug, clap::Args)]
@@ -21,6 +22,6 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     if arguments.cluster {
         Kubernetes::ensure()?;
     }
-    println!("The lab is set up in {}.", linesman_lab::places::cache().display());
+    step(&format!("the lab is set up in {}", linesman_lab::places::cache().display()));
     Ok(ExitCode::SUCCESS)
 }

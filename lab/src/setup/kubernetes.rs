@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use crate::error::{Doing, Error, Result};
+use crate::progress::step;
 use crate::tree::remove_tree;
 use crate::{lock, places};
 
@@ -64,11 +64,7 @@ fn version() -> &'static str {
 }
 
 fn make(folder: &Path) -> Result<()> {
-    println!(
-        "lab: building Kubernetes {} and etcd in {} (once; about 8 minutes, less if Go has built them before)",
-        version(),
-        folder.display()
-    );
+    step(&format!("building Kubernetes {} in {} (once; about 8 minutes)", version(), folder.display()));
     let unfinished = folder.with_extension("unfinished");
     let source = unfinished.join("source");
     remove_tree(&unfinished)?;
@@ -78,11 +74,12 @@ fn make(folder: &Path) -> Result<()> {
     }
     let log = folder.with_extension("log");
     for (program, package) in PROGRAMS {
-        let started = Instant::now();
+        step(&format!("building {program}"));
         build(program, package, &unfinished, &log)?;
-        println!("lab: {program} is built after {} s", started.elapsed().as_secs());
     }
-    fs::rename(&unfinished, folder).doing_to("put in place", folder)
+    fs::rename(&unfinished, folder).doing_to("put in place", folder)?;
+    step("Kubernetes is built");
+    Ok(())
 }
 
 fn build(program: &str, package: &str, into: &Path, log: &Path) -> Result<()> {

@@ -2,6 +2,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::error::{Doing, Error, Result};
+use crate::progress::step;
 use crate::{lock, places};
 
 /// Program, and the Debian package that brings it.
@@ -23,7 +24,7 @@ pub(super) fn install_missing() -> Result<()> {
     std::fs::create_dir_all(places::cache()).doing_to("create", &places::cache())?;
     let _one_at_a_time = lock::wait_for(&places::cache().join("packages.lock"))?;
     let packages: Vec<&str> = missing.iter().map(|(_, package)| *package).collect();
-    println!("lab: installing {}", packages.join(", "));
+    step(&format!("installing Debian packages: {}", packages.join(", ")));
     apt(&["update"])?;
     apt(&[&["install", "--yes", "--no-install-recommends"], packages.as_slice()].concat())?;
     match self::missing().first() {

@@ -1,9 +1,9 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Instant;
 
 use crate::error::{Doing, Error, Result};
+use crate::progress::step;
 use crate::tree::remove_tree;
 use crate::{lock, places};
 
@@ -62,14 +62,17 @@ impl Root {
     }
 
     fn make(self, path: &Path) -> Result<()> {
-        println!("lab: making the {} root in {} (a minute or two, once)", self.suite(), path.display());
-        let started = Instant::now();
+        step(&format!(
+            "installing Debian {} for nodes in {} (once; a minute or two)",
+            self.suite(),
+            path.display()
+        ));
         let unfinished = path.with_extension("unfinished");
         let log = path.with_extension("log");
         remove_tree(&unfinished)?;
         self.bootstrap(&unfinished, &log)?;
         fs::rename(&unfinished, path).doing_to("put in place", path)?;
-        println!("lab: the {} root is ready after {} s", self.suite(), started.elapsed().as_secs());
+        step(&format!("Debian {} for nodes is ready", self.suite()));
         Ok(())
     }
 

@@ -1,10 +1,10 @@
-//! What is seen on the hosts themselves, whatever the cluster says of them.
+//! What the hosts themselves show, whatever the cluster reports about them.
 
 use linesman_lab::Output;
 use serde_json::Value;
 
 use super::Fleet;
-use crate::see;
+use crate::observe;
 
 impl Fleet {
     pub fn linesman(&self, node: &str, arguments: &[&str]) -> Output {
@@ -32,7 +32,7 @@ impl Fleet {
         let script =
             "ip -brief link | awk '{print $1}'; ip -brief -4 address; ip -brief -6 address | grep -v ' fe80'
 ip route; ip -6 route show default; nmcli -t -f NAME,UUID,DEVICE,ACTIVE connection show | sort";
-        format!("{}{}", node.sh(script).expect("a node shows its network"), see::resolv_conf(node))
+        format!("{}{}", node.sh(script).expect("a node shows its network"), observe::resolv_conf(node))
     }
 
     /// NetworkManager's activations: each has a number of its own.
@@ -49,14 +49,14 @@ ip route; ip -6 route show default; nmcli -t -f NAME,UUID,DEVICE,ACTIVE connecti
         self.node(node).run(words).expect("NetworkManager answers")
     }
 
-    /// The agent as it is told on the host.
-    pub fn told_on(&self, node: &str) -> String {
+    /// `linesman status` on the host.
+    pub fn agent_status(&self, node: &str) -> String {
         self.linesman(node, &["status"]).stdout
     }
 
-    pub fn wait_told_on(&self, node: &str, text: &str) {
+    pub fn wait_agent_status(&self, node: &str, text: &str) {
         self.eventually(&format!("`linesman status` on {node} says {text:?}"), || {
-            self.told_on(node).contains(text)
+            self.agent_status(node).contains(text)
         });
     }
 

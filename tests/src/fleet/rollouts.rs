@@ -1,17 +1,17 @@
-//! Rollouts that are stopped in the middle, and what was seen of them.
+//! Rollouts that are stopped in the middle, and what was observed of them.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{ENACTMENTS, Fleet, POLICIES, truth};
+use super::{ENACTMENTS, Fleet, POLICIES, true_conditions};
 use crate::binary;
 
 /// Where agents stop: the new state is there, and nothing is decided.
 const PLACE: &str = "applied";
 
 impl Fleet {
-    /// Its changes stop in the middle, each until it is let on.
+    /// Its changes stop in the middle, each until `finish_change`.
     pub fn stop_in_mid_change(&self, node: &str) {
         if self.agents.borrow().contains_key(node) {
             self.kill_agent(node);
@@ -26,7 +26,7 @@ impl Fleet {
         });
     }
 
-    pub fn let_on(&self, node: &str) {
+    pub fn finish_change(&self, node: &str) {
         let marker = format!("/run/linesman/failpoint/{PLACE}");
         self.node(node).run(["rm", "-f", &marker]).expect("a marker can be removed");
     }
@@ -53,11 +53,11 @@ impl Fleet {
     }
 
     /// Reason and message of the condition that is true of a policy.
-    pub fn words(&self, policy: &str) -> (String, String) {
+    pub fn reason_and_message(&self, policy: &str) -> (String, String) {
         let status = self.status(policy);
         let conditions = status["conditions"].as_array().cloned().unwrap_or_default();
-        let said = conditions.iter().find(|c| c["status"] == "True").cloned().unwrap_or_default();
-        let text = |key: &str| said[key].as_str().unwrap_or_default().to_owned();
+        let found = conditions.iter().find(|c| c["status"] == "True").cloned().unwrap_or_default();
+        let text = |key: &str| found[key].as_str().unwrap_or_default().to_owned();
         (text("reason"), text("message"))
     }
 
@@ -65,7 +65,7 @@ impl Fleet {
         self.get(ENACTMENTS, &format!("{node}.{policy}")).unwrap_or_default()
     }
 
-    /// Why a node does not go on, as the policy tells.
+    /// Why a node waits, as the status of the policy says.
     pub fn held(&self, policy: &str, node: &str) -> String {
         let held = self.status(policy)["held"].as_array().cloned().unwrap_or_default();
         let found = held.iter().find(|held| held["node"] == node);
@@ -85,7 +85,7 @@ impl Fleet {
         });
     }
 
-    /// How each change for a policy ended on a node, by its own journal, the way back included.
+    /// How each change for a policy ended on a node, by its own journal, rollbacks included.
     pub fn changes(&self, node: &str, policy: &str) -> Vec<String> {
         let output = self.node(node).exec(["linesman", "history", "-o", "json"]).expect("linesman runs");
         let records: Vec<Value> = serde_json::from_str(&output.stdout).expect("history prints JSON");
@@ -112,8 +112,7 @@ impl Fleet {
             let flight = (node.to_owned(), policy.to_owned());
             let object = &event.response;
             let answered = object["status"]["attempt"] == object["spec"]["attempt"];
-            let ended =
-                matches!(truth(&object["status"]["conditions"]).join(",").as_str(), "Available" | "Failing");
+            let ended = matches!(true_conditions(&object["status"]).as_str(), "Available" | "Failing");
             let flies =
                 event.verb != "delete" && object["spec"]["stage"] == "Released" && !(answered && ended);
             if flies && counts(node) {

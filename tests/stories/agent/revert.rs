@@ -1,6 +1,6 @@
 //! A policy is removed: what it changed stays, or goes back, as it says.
 
-use linesman_tests::keeper::{Keeper, policy};
+use linesman_tests::agent_host::{AgentHost, policy};
 
 const NIC: &str = "apiVersion: nmstate.io/v1
 kind: NodeNetworkConfigurationPolicy
@@ -17,52 +17,52 @@ spec:
 
 #[test]
 fn what_a_removed_policy_changed_goes_back_unless_another_needs_it() {
-    let keeper = Keeper::new("revert");
-    keeper.host.apply("interfaces:\n- {name: eth1, type: ethernet, state: up, mtu: 1450, ipv4: {enabled: false}, ipv6: {enabled: false}}\n");
-    keeper.write("gone", &policy("gone", "onDelete: Revert", "br2", 1400, "eth2"));
-    keeper.write("stays", &policy("stays", "onDelete: Retain", "br3", 1400, ""));
-    keeper.write("nic", &NIC.replace("MTU", "1300"));
+    let agent_host = AgentHost::new("revert");
+    agent_host.host.apply("interfaces:\n- {name: eth1, type: ethernet, state: up, mtu: 1450, ipv4: {enabled: false}, ipv6: {enabled: false}}\n");
+    agent_host.write("gone", &policy("gone", "onDelete: Revert", "br2", 1400, "eth2"));
+    agent_host.write("stays", &policy("stays", "onDelete: Retain", "br3", 1400, ""));
+    agent_host.write("nic", &NIC.replace("MTU", "1300"));
     for name in ["gone", "stays", "nic"] {
-        keeper.wait_phase(name, "in-step");
+        agent_host.wait_phase(name, "in-step");
     }
     // Edited since: the way back leads to before the policy, not to its first version.
-    keeper.write("nic", &NIC.replace("MTU", "1350"));
-    keeper
+    agent_host.write("nic", &NIC.replace("MTU", "1350"));
+    agent_host
         .host
-        .eventually("the new version is there", || keeper.host.interface("eth1").unwrap()["mtu"] == 1350);
-    keeper.wait_phase("nic", "in-step");
+        .eventually("the new version is there", || agent_host.host.interface("eth1").unwrap()["mtu"] == 1350);
+    agent_host.wait_phase("nic", "in-step");
 
     for name in ["gone", "stays", "nic"] {
-        keeper.remove(name);
+        agent_host.remove(name);
     }
-    keeper
+    agent_host
         .host
-        .eventually("all are forgotten", || keeper.status()["policies"].as_array().unwrap().is_empty());
-    assert!(keeper.host.interface("br2").is_none(), "what it made is gone");
-    assert!(keeper.host.interface("br3").is_some(), "what it made stays");
-    let eth1 = keeper.host.interface("eth1").unwrap();
+        .eventually("all are forgotten", || agent_host.status()["policies"].as_array().unwrap().is_empty());
+    assert!(agent_host.host.interface("br2").is_none(), "what it made is gone");
+    assert!(agent_host.host.interface("br3").is_some(), "what it made stays");
+    let eth1 = agent_host.host.interface("eth1").unwrap();
     assert_eq!(eth1["mtu"], 1450, "{eth1:#}");
     assert_eq!(eth1["ipv4"]["enabled"], false, "{eth1:#}");
-    let state = keeper.host.state();
+    let state = agent_host.host.state();
     assert!(!state["routes"]["config"].to_string().contains("10.77.0.0"), "{}", state["routes"]["config"]);
     assert!(!state["dns-resolver"].to_string().contains("reverted.test"), "{}", state["dns-resolver"]);
-    keeper.host.assert_settled();
+    agent_host.host.assert_settled();
 }
 
 #[test]
 fn a_directory_that_vanishes_reverts_nothing() {
-    let keeper = Keeper::new("vanish");
-    keeper.write("kept", &policy("kept", "onDelete: Revert", "br1", 1400, "eth1"));
-    keeper.wait_phase("kept", "in-step");
-    keeper.host.node.run(["mv", "/etc/linesman/policies", "/etc/linesman/elsewhere"]).unwrap();
-    keeper.signal(linesman_lab::Signal::SIGHUP);
-    keeper.host.linesman(&["retry"]);
-    assert_eq!(keeper.phase("kept"), "in-step");
-    assert!(keeper.host.interface("br1").is_some());
-    keeper.host.node.run(["mv", "/etc/linesman/elsewhere", "/etc/linesman/policies"]).unwrap();
-    keeper.host.eventually("the directory is watched again", || {
-        keeper.write("more", &policy("more", "priority: 0", "br2", 1400, ""));
-        keeper.phase("more") == "in-step"
+    let agent_host = AgentHost::new("vanish");
+    agent_host.write("kept", &policy("kept", "onDelete: Revert", "br1", 1400, "eth1"));
+    agent_host.wait_phase("kept", "in-step");
+    agent_host.host.node.run(["mv", "/etc/linesman/policies", "/etc/linesman/elsewhere"]).unwrap();
+    agent_host.signal(linesman_lab::Signal::SIGHUP);
+    agent_host.host.linesman(&["retry"]);
+    assert_eq!(agent_host.phase("kept"), "in-step");
+    assert!(agent_host.host.interface("br1").is_some());
+    agent_host.host.node.run(["mv", "/etc/linesman/elsewhere", "/etc/linesman/policies"]).unwrap();
+    agent_host.host.eventually("the directory is watched again", || {
+        agent_host.write("more", &policy("more", "priority: 0", "br2", 1400, ""));
+        agent_host.phase("more") == "in-step"
     });
-    assert!(keeper.host.interface("br1").is_some());
+    assert!(agent_host.host.interface("br1").is_some());
 }

@@ -1,31 +1,31 @@
 //! The agent is replaced, or dies; the host is not touched for it.
 
-use linesman_tests::keeper::{Keeper, policy};
+use linesman_tests::agent_host::{AgentHost, policy};
 
 #[test]
 fn an_agent_upgraded_in_place_touches_nothing() {
-    let keeper = Keeper::new("upgrade");
-    keeper.write("bridge", &policy("bridge", "drift: Correct", "br1", 1400, "eth1"));
-    keeper.write("other", &policy("other", "priority: 0", "br2", 1400, ""));
-    keeper.wait_phase("bridge", "in-step");
-    keeper.wait_phase("other", "in-step");
-    let changes = keeper.changes();
+    let agent_host = AgentHost::new("upgrade");
+    agent_host.write("bridge", &policy("bridge", "drift: Correct", "br1", 1400, "eth1"));
+    agent_host.write("other", &policy("other", "priority: 0", "br2", 1400, ""));
+    agent_host.wait_phase("bridge", "in-step");
+    agent_host.wait_phase("other", "in-step");
+    let changes = agent_host.changes();
     let profiles = "cd /etc/NetworkManager/system-connections && sha256sum * && stat -c '%n %Y %i' *";
-    let (written, active) = (keeper.host.node.sh(profiles).unwrap(), active(&keeper));
+    let (written, active) = (agent_host.host.node.sh(profiles).unwrap(), active(&agent_host));
 
-    keeper.host.node.run(["cp", "/usr/bin/linesman", "/usr/local/bin/linesman-next"]).unwrap();
-    keeper.stop();
-    keeper.start_with("/usr/local/bin/linesman-next");
-    keeper.wait_phase("bridge", "in-step");
-    keeper.wait_phase("other", "in-step");
-    assert_eq!(keeper.changes(), changes);
-    assert_eq!(keeper.host.node.sh(profiles).unwrap(), written);
-    assert_eq!(self::active(&keeper), active, "no profile was activated again");
+    agent_host.host.node.run(["cp", "/usr/bin/linesman", "/usr/local/bin/linesman-next"]).unwrap();
+    agent_host.stop();
+    agent_host.start_with("/usr/local/bin/linesman-next");
+    agent_host.wait_phase("bridge", "in-step");
+    agent_host.wait_phase("other", "in-step");
+    assert_eq!(agent_host.changes(), changes);
+    assert_eq!(agent_host.host.node.sh(profiles).unwrap(), written);
+    assert_eq!(self::active(&agent_host), active, "no profile was activated again");
 }
 
 /// NetworkManager counts activations up in the names of its objects.
-fn active(keeper: &Keeper) -> String {
-    keeper
+fn active(agent_host: &AgentHost) -> String {
+    agent_host
         .host
         .node
         .nmcli(&["-t", "-f", "NAME,DBUS-PATH,ACTIVE-PATH", "connection", "show", "--active"])
@@ -34,11 +34,11 @@ fn active(keeper: &Keeper) -> String {
 
 #[test]
 fn an_agent_killed_in_mid_change_takes_it_back_and_starts_over() {
-    let keeper = Keeper::new("killed");
-    keeper.stop();
-    keeper.write("bridge", &policy("bridge", "priority: 0", "br1", 1400, "eth1"));
-    keeper.host.node.run(["mkdir", "-p", "/run/linesman"]).unwrap();
-    let agent = keeper
+    let agent_host = AgentHost::new("killed");
+    agent_host.stop();
+    agent_host.write("bridge", &policy("bridge", "priority: 0", "br1", 1400, "eth1"));
+    agent_host.host.node.run(["mkdir", "-p", "/run/linesman"]).unwrap();
+    let agent = agent_host
         .host
         .node
         .command(["linesman", "agent", "--standalone"])
@@ -46,13 +46,13 @@ fn an_agent_killed_in_mid_change_takes_it_back_and_starts_over() {
         .env("LINESMAN_FAILPOINT", "applied")
         .spawn()
         .unwrap();
-    keeper.host.wait_failpoint("applied");
+    agent_host.host.wait_failpoint("applied");
     agent.kill().unwrap();
     agent.wait().unwrap();
-    keeper.start();
-    keeper.wait_phase("bridge", "in-step");
+    agent_host.start();
+    agent_host.wait_phase("bridge", "in-step");
     let verdicts: Vec<String> =
-        keeper.host.history().iter().map(|r| r["outcome"]["verdict"].to_string()).collect();
+        agent_host.host.history().iter().map(|r| r["outcome"]["verdict"].to_string()).collect();
     assert_eq!(verdicts, ["\"rolled-back\"", "\"committed\""]);
-    keeper.host.assert_settled();
+    agent_host.host.assert_settled();
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use linesman_lab::transcript::{self, Said};
-use linesman_tests::api::{Api, conditions, enactment, node_state, policy, taken};
+use linesman_tests::api::{Api, accepted, conditions, enactment, node_state, policy};
 use serde_json::json;
 
 const POLICY: [&str; 4] = ["Available", "Degraded", "Progressing", "Ignored"];
@@ -16,11 +16,11 @@ fn kubectl_prints_the_columns_that_people_know() {
     api.cluster.apply(&policy("columns", &json!({})).to_string()).unwrap();
     api.cluster.apply(&policy("columns-new", &json!({})).to_string()).unwrap();
     let degraded = json!({ "conditions": conditions(&POLICY, "Degraded", "FailedToConfigure") });
-    taken(&api.report(&operator, "nncp/columns", &degraded));
-    taken(&api.create(&operator, &enactment("shown", "columns")));
+    accepted(&api.report(&operator, "nncp/columns", &degraded));
+    accepted(&api.create(&operator, &enactment("shown", "columns")));
     let failing = json!({ "conditions": conditions(&ENACTMENT, "Failing", "FailedToConfigure") });
-    taken(&api.report(&agent, "nnce/shown.columns", &failing));
-    taken(&api.create(&agent, &node_state("shown")));
+    accepted(&api.report(&agent, "nnce/shown.columns", &failing));
+    accepted(&api.create(&agent, &node_state("shown")));
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/cluster");
     transcript::assert_true(&folder, |command| {

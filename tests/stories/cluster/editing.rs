@@ -1,6 +1,6 @@
 //! A policy can be edited at any time: also while nodes are being changed.
 
-use linesman_tests::api::{Api, conditions, policy, taken};
+use linesman_tests::api::{Api, accepted, conditions, policy};
 use serde_json::json;
 
 #[test]
@@ -9,7 +9,7 @@ fn a_policy_in_progress_can_be_edited_paused_and_given_other_captures() {
     let spec = json!({ "capture": { "gw": "routes" }, "desiredState": { "interfaces": [] } });
     api.cluster.apply(&policy("edited", &spec).to_string()).unwrap();
     let progressing = json!({ "conditions": conditions(&["Available", "Progressing"], "Progressing", "ConfigurationProgressing") });
-    taken(&api.report(&api.operator(), "nncp/edited", &progressing));
+    accepted(&api.report(&api.operator(), "nncp/edited", &progressing));
     let edits = [
         json!({ "rollout": { "paused": true } }),
         json!({ "capture": { "gw": "interfaces" } }),

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use linesman_lab::Running;
-use linesman_tests::played::Fleet;
+use linesman_tests::simulated_fleet::SimulatedFleet;
 use serde_json::json;
 
 /// Until it leads, so that the other one is the standby.
-fn leader(fleet: &Fleet, identity: &str, variables: &[(&str, &str)]) -> Running {
+fn leader(fleet: &SimulatedFleet, identity: &str, variables: &[(&str, &str)]) -> Running {
     let operator = fleet.operator(identity, variables);
     let deadline = Instant::now() + Duration::from_secs(30);
     while !operator.stderr().contains(" leads") {
@@ -23,7 +23,7 @@ fn spec(mtu: u32) -> serde_json::Value {
 
 #[test]
 fn a_standby_goes_on_wherever_the_leader_died() {
-    let fleet = Fleet::new("killed", &["w1", "w2", "w3"]);
+    let fleet = SimulatedFleet::new("killed", &["w1", "w2", "w3"]);
     let mut writes = 0;
     loop {
         writes += 1;
@@ -54,7 +54,7 @@ fn a_standby_goes_on_wherever_the_leader_died() {
 
 #[test]
 fn a_lease_that_nobody_renews_is_taken_over() {
-    let fleet = Fleet::new("takeover", &["w1"]);
+    let fleet = SimulatedFleet::new("takeover", &["w1"]);
     let first = leader(&fleet, "first", &[]);
     let standby = fleet.operator("second", &[]);
     first.kill().unwrap();

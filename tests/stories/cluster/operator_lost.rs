@@ -1,13 +1,14 @@
 //! Nodes that are away before their turn, and nodes that are lost after it.
 
-use linesman_tests::played::{Fleet, truth};
+use linesman_tests::fleet::true_conditions;
+use linesman_tests::simulated_fleet::SimulatedFleet;
 use serde_json::json;
 
 #[test]
 fn who_is_away_holds_no_slot_and_who_is_lost_holds_it_until_the_release_expires() {
-    let fleet = Fleet::new("lost", &["w1", "w2", "w3"]);
+    let fleet = SimulatedFleet::new("lost", &["w1", "w2", "w3"]);
     fleet.cluster.agent_ready("w3", false).unwrap();
-    fleet.silence("w1");
+    fleet.stop_answers_of("w1");
     let operator = fleet.operator_with("first", &["--release-for", "4"], &[]);
     let state = json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "mtu": 9000 }] });
     fleet.policy(
@@ -23,5 +24,5 @@ fn who_is_away_holds_no_slot_and_who_is_lost_holds_it_until_the_release_expires(
 
     fleet.cluster.agent_ready("w3", true).unwrap();
     fleet.wait_enactment("blue", "w3", "Available");
-    assert_eq!(truth(&fleet.wait_policy("blue", "Degraded")["status"]), "Degraded");
+    assert_eq!(true_conditions(&fleet.wait_policy("blue", "Degraded")["status"]), "Degraded");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use linesman_tests::played::Fleet;
+use linesman_tests::simulated_fleet::SimulatedFleet;
 use serde_json::json;
 
 fn bridge(name: &str) -> serde_json::Value {
@@ -11,7 +11,7 @@ fn bridge(name: &str) -> serde_json::Value {
 
 #[test]
 fn five_nodes_two_at_a_time() {
-    let fleet = Fleet::new("waves", &["w1", "w2", "w3", "w4", "w5"]);
+    let fleet = SimulatedFleet::new("waves", &["w1", "w2", "w3", "w4", "w5"]);
     let operator = fleet.operator("first", &[]);
     fleet.policy("blue", &json!({ "maxUnavailable": "40%", "desiredState": bridge("br1") }));
     let policy = fleet.wait_policy("blue", "Available");

@@ -1,7 +1,7 @@
 //! What somebody can do who has stolen the token of one node's agent.
 
 use linesman_lab::cluster::NAMESPACE;
-use linesman_tests::api::{Api, conditions, enactment, node_state, policy, refused, taken};
+use linesman_tests::api::{Api, accepted, conditions, enactment, node_state, policy, refused};
 use serde_json::{Value, json};
 
 const OWN_STATE: &str = "an agent may write only the NodeNetworkState of its own node";
@@ -21,9 +21,9 @@ fn two_nodes(api: &Api, policy_name: &str) -> (String, [String; 2]) {
     api.cluster.apply(&policy(policy_name, &json!({})).to_string()).unwrap();
     let operator = api.operator();
     for node in &nodes {
-        taken(&api.create(&operator, &enactment(node, policy_name)));
+        accepted(&api.create(&operator, &enactment(node, policy_name)));
     }
-    taken(&api.create(&other, &node_state(&nodes[1])));
+    accepted(&api.create(&other, &node_state(&nodes[1])));
     (token, nodes)
 }
 
@@ -31,13 +31,13 @@ fn two_nodes(api: &Api, policy_name: &str) -> (String, [String; 2]) {
 fn an_agent_writes_what_is_its_own() {
     let api = Api::shared();
     let (token, [node, _]) = two_nodes(&api, "own");
-    taken(&api.create(&token, &node_state(&node)));
-    taken(&api.report(&token, &format!("nns/{node}"), &json!({ "currentState": { "interfaces": [] } })));
+    accepted(&api.create(&token, &node_state(&node)));
+    accepted(&api.report(&token, &format!("nns/{node}"), &json!({ "currentState": { "interfaces": [] } })));
     let force = json!({ "metadata": { "labels": { "nmstate.io/force-nns-refresh": "1" } } });
-    taken(&api.patch(&token, &format!("nns/{node}"), &force, &[]));
-    taken(&api.report(&token, &format!("nnce/{node}.own"), &status()));
+    accepted(&api.patch(&token, &format!("nns/{node}"), &force, &[]));
+    accepted(&api.report(&token, &format!("nnce/{node}.own"), &status()));
     let field = format!("metadata.name={node}");
-    taken(&api.cluster.kubectl_as(&token, &["get", "nns", "--field-selector", &field], "").unwrap());
+    accepted(&api.cluster.kubectl_as(&token, &["get", "nns", "--field-selector", &field], "").unwrap());
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_stolen_token_reaches_no_other_node() {
         |to: &str| json!({ "metadata": { "labels": { "nmstate.io/node": to } }, "status": status() });
     let status_of = ["--subresource=status"];
     refused(&api.patch(&token, &format!("nnce/{other}.stolen"), &relabel(&node), &status_of), OWN_ENACTMENT);
-    taken(&api.patch(&token, &format!("nnce/{node}.stolen"), &relabel(&other), &status_of));
+    accepted(&api.patch(&token, &format!("nnce/{node}.stolen"), &relabel(&other), &status_of));
     assert_eq!(
         api.object(&format!("nnce/{node}.stolen"))["metadata"]["labels"]["nmstate.io/node"],
         node.as_str()
@@ -73,7 +73,7 @@ fn a_stolen_token_reads_a_secret_by_its_name_and_only_where_linesman_lives() {
         api.cluster.run(&secret).unwrap();
     }
     let ask = |words: &[&str]| api.cluster.kubectl_as(&token, words, "").unwrap();
-    taken(&ask(&["get", "secret", "eap", "-n", NAMESPACE]));
+    accepted(&ask(&["get", "secret", "eap", "-n", NAMESPACE]));
     for words in [
         &["get", "secrets", "-n", NAMESPACE][..],
         &["get", "secret", "eap", "-n", "default"],
@@ -92,7 +92,7 @@ fn a_stolen_token_instructs_nobody() {
     let release = json!({ "spec": { "stage": "Released", "releaseExpires": "2099-01-01T00:00:00Z" } });
     refused(&api.patch(&token, &own, &release, &[]), "forbidden");
     // The status is written, the spec beside it is not.
-    taken(&api.patch(&token, &own, &release, &["--subresource=status"]));
+    accepted(&api.patch(&token, &own, &release, &["--subresource=status"]));
     assert_eq!(api.object(&own)["spec"]["stage"], "Bound");
     refused(&api.create(&token, &enactment(&node, "made-up")), "forbidden");
     refused(&api.report(&token, "nncp/instructs", &status()), "forbidden");
@@ -144,8 +144,8 @@ fn nor_does_an_administrator_write_instructions_by_mistake() {
     let own = format!("nnce/{node}.mistaken");
     refused(&api.cluster.kubectl(&["patch", &own, "--type=merge", "-p", patch]).unwrap(), OPERATORS);
     // But may clear up.
-    taken(&api.cluster.kubectl(&["label", &own, "seen=yes"]).unwrap());
-    taken(&api.cluster.kubectl(&["delete", &own]).unwrap());
+    accepted(&api.cluster.kubectl(&["label", &own, "seen=yes"]).unwrap());
+    accepted(&api.cluster.kubectl(&["delete", &own]).unwrap());
 }
 
 /// The administrator in the guise of an agent: nothing is refused for want of a role.

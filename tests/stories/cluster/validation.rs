@@ -1,6 +1,6 @@
 //! The API server refuses what makes no sense, in words that help; and takes what does.
 
-use linesman_tests::api::{Api, enactment, policy, refused, taken};
+use linesman_tests::api::{Api, accepted, enactment, policy, refused};
 use serde_json::{Value, json};
 
 fn try_policy(api: &Api, name: &str, spec: &Value) -> linesman_lab::Output {
@@ -126,10 +126,10 @@ fn an_enactment_is_released_for_a_time_and_never_changes_its_policy() {
     let api = Api::shared();
     let operator = api.operator();
     let object = enactment("elsewhere", "kept");
-    taken(&api.create(&operator, &object));
+    accepted(&api.create(&operator, &object));
     let patch = |spec: Value| api.patch(&operator, "nnce/elsewhere.kept", &json!({ "spec": spec }), &[]);
     refused(&patch(json!({ "stage": "Released" })), "no release holds for ever");
     refused(&patch(json!({ "policy": { "name": "other" } })), "an enactment belongs to one policy for good");
-    taken(&patch(json!({ "stage": "Released", "releaseExpires": "2026-01-01T00:00:00Z" })));
-    taken(&patch(json!({ "policy": { "generation": 2 }, "stage": "Expired" })));
+    accepted(&patch(json!({ "stage": "Released", "releaseExpires": "2026-01-01T00:00:00Z" })));
+    accepted(&patch(json!({ "policy": { "generation": 2 }, "stage": "Expired" })));
 }

@@ -24,11 +24,11 @@ fn an_agent_that_dies_leaves_no_half_and_answers_for_it() {
             "bridge": { "port": [{ "name": "eth1" }] } }] });
         fleet.policy(&policy, &json!({ "onDelete": "Revert", "desiredState": state }));
         fleet.wait_failpoint("n1", place);
-        assert_eq!(fleet.enacted("n1", &policy), "Progressing");
+        assert_eq!(fleet.enactment_condition("n1", &policy), "Progressing");
         fleet.kill_agent("n1");
         fleet.pass_failpoint("n1", place);
         fleet.start_agent(fleet.node("n1"));
-        fleet.wait_enacted("n1", &policy, ending);
+        fleet.wait_enactment("n1", &policy, ending);
         fleet.assert_settled("n1");
         let (verdict, made) =
             if ending == "Available" { ("committed", true) } else { ("rolled-back", false) };

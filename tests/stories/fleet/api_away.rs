@@ -23,11 +23,11 @@ fn a_change_ends_without_the_api_server_and_is_told_when_it_is_back() {
         fleet.cluster.stop_api_server().unwrap();
         fleet.pass_failpoint("n1", "applied");
         fleet.eventually("it ends without anybody", || fleet.verdicts("n1", policy) == [verdict]);
-        fleet.wait_told_on("n1", WAITS);
+        fleet.wait_agent_status("n1", WAITS);
         assert_eq!(fleet.has_interface("n1", &link), verdict == "committed");
         fleet.cluster.start_api_server().unwrap();
-        fleet.wait_enacted("n1", policy, word);
-        fleet.eventually("the agent hears again", || !fleet.told_on("n1").contains(WAITS));
+        fleet.wait_enactment("n1", policy, word);
+        fleet.eventually("the agent hears again", || !fleet.agent_status("n1").contains(WAITS));
         fleet.wait_policy(policy, if word == "Failing" { "Degraded" } else { word });
         assert_eq!(fleet.verdicts("n1", policy), [verdict], "once");
         if word == "Failing" {

@@ -1,7 +1,7 @@
 //! etcd is restored from an old backup: no host does anything for it, and the cluster hears the truth.
 
 use linesman_tests::fleet::{ENACTMENTS, Fleet, POLICIES, STATES};
-use linesman_tests::see;
+use linesman_tests::observe;
 use serde_json::{Value, json};
 
 const NODES: [&str; 2] = ["n1", "n2"];
@@ -16,12 +16,12 @@ fn mtu(number: u32) -> Value {
 }
 
 fn has_mtu(fleet: &Fleet, node: &str, number: u32) -> bool {
-    see::link(fleet.node(node), "br-kept").is_some_and(|link| link["mtu"] == number)
+    observe::link(fleet.node(node), "br-kept").is_some_and(|link| link["mtu"] == number)
 }
 
 fn is_old(fleet: &Fleet, policy: &str) {
     for node in NODES {
-        fleet.wait_enacted(node, policy, "Failing");
+        fleet.wait_enactment(node, policy, "Failing");
         let message = fleet.message(node, policy, "Failing");
         assert!(message.contains("older than what the node took last"), "{message}");
     }
@@ -38,7 +38,7 @@ fn a_backup_from_before_an_edit_takes_nothing_back() {
     fleet.wait_policy("kept", "Available");
     let told = |node: &str, text: &str| {
         let state = fleet.get(STATES, node).unwrap_or_default();
-        let links = see::list(&state["status"]["currentState"]["interfaces"]).iter();
+        let links = observe::list(&state["status"]["currentState"]["interfaces"]).iter();
         links
             .filter(|link| link["name"] == "br-kept")
             .any(|link| link["mtu"].as_u64().is_some_and(|mtu| mtu.to_string() == text))
@@ -80,7 +80,7 @@ fn a_backup_from_the_middle_of_a_change_applies_nothing_again() {
         fleet.cluster.restore(&backup).unwrap();
         let enactment = fleet.get(ENACTMENTS, &format!("n1.{policy}")).unwrap();
         assert_eq!(enactment["spec"]["stage"], "Released", "{enactment:#}");
-        fleet.wait_enacted("n1", policy, word);
+        fleet.wait_enactment("n1", policy, word);
         fleet.wait_policy(policy, whole);
         assert_eq!(hosts(&fleet), before, "nothing happened on any host");
     }

@@ -19,7 +19,7 @@ fn a_bad_policy_stops_and_hurts_nobody() {
     let fleet = Fleet::new("bad-policy", 5);
     fleet.policy("good", &json!({ "desiredState": bridge("br-good") }));
     let waited = fleet.cluster.kubectl(&["wait", "--for=condition=Available", "nncp/good", "--timeout=180s"]);
-    assert!(waited.unwrap().success(), "{}", fleet.picture());
+    assert!(waited.unwrap().success(), "{}", fleet.diagnostics());
     let before: Vec<String> = fleet.nodes.iter().map(|node| fleet.network(node.name())).collect();
 
     fleet.policy("wrong-port", &at_a_time(1, &wrong_port()));
@@ -44,7 +44,7 @@ fn at_a_time(nodes: usize, state: &Value) -> Value {
 /// These nodes failed, the rest did not begin, and each is as it was.
 fn degraded(fleet: &Fleet, policy: &str, before: &[String], failing: &[&str], changes: usize) {
     let waited = ["wait", "--for=condition=Degraded", &format!("nncp/{policy}"), "--timeout=180s"];
-    assert!(fleet.cluster.kubectl(&waited).unwrap().success(), "{}", fleet.picture());
+    assert!(fleet.cluster.kubectl(&waited).unwrap().success(), "{}", fleet.diagnostics());
     fleet.eventually("all nodes have an end", || {
         let counts = &fleet.get(POLICIES, policy).unwrap()["status"]["nodes"];
         counts["failing"] == failing.len() && counts["aborted"] == before.len() - failing.len()
@@ -52,10 +52,10 @@ fn degraded(fleet: &Fleet, policy: &str, before: &[String], failing: &[&str], ch
     for (node, before) in fleet.nodes.iter().map(|node| node.name()).zip(before) {
         let failed = failing.contains(&node);
         let (word, changes) = if failed { ("Failing", changes) } else { ("Aborted", 0) };
-        fleet.wait_enacted(node, policy, word);
+        fleet.wait_enactment(node, policy, word);
         assert_eq!(&fleet.network(node), before, "{node} is as before");
         assert_eq!(fleet.verdicts(node, policy), vec!["rolled-back"; changes], "{node}");
-        assert_eq!(fleet.enacted(node, "good"), "Available");
+        assert_eq!(fleet.enactment_condition(node, "good"), "Available");
         fleet.assert_settled(node);
         let begun = fleet.audit().iter().filter(|event| begins(event, node, policy)).count();
         assert_eq!(begun, usize::from(failed), "by the API server's own log");
@@ -65,7 +65,7 @@ fn degraded(fleet: &Fleet, policy: &str, before: &[String], failing: &[&str], ch
         }
     }
     assert_eq!(fleet.most_in_flight(policy), failing.len());
-    assert_eq!(fleet.stands("good"), "Available");
+    assert_eq!(fleet.policy_condition("good"), "Available");
 }
 
 /// An agent says that it begins.

@@ -2,7 +2,7 @@
 
 use linesman_lab::cluster::Event;
 use linesman_tests::fleet::{Fleet, STATES};
-use linesman_tests::see;
+use linesman_tests::observe;
 use serde_json::json;
 
 #[test]
@@ -26,18 +26,18 @@ fn a_node_that_boots_is_as_it_was_before_its_agent_looks() {
     node.boot().unwrap();
     node.wait_reachable().unwrap();
     fleet.eventually("the bridge is there without any agent", || {
-        let up = see::link(node, "br1").is_some_and(|link| link["operstate"] == "UP");
-        up && see::addresses(node, "br1") == ["10.20.1.1/24"]
+        let up = observe::link(node, "br1").is_some_and(|link| link["operstate"] == "UP");
+        up && observe::addresses(node, "br1") == ["10.20.1.1/24"]
     });
     let (before, activations) = (fleet.network("n1"), fleet.activations("n1"));
     let written = fleet.writes_of("n1").len();
 
     fleet.start_agent(node);
-    fleet.wait_told_on("n1", "IN STEP: 1 policy in step");
+    fleet.wait_agent_status("n1", "IN STEP: 1 policy in step");
     fleet.refresh("n1");
     let told: Vec<String> = fleet.writes_of("n1")[written..].iter().map(Event::target).collect();
     assert!(told.len() <= 2 && told.iter().all(|target| target == "nodenetworkstates/status"), "{told:?}");
     assert_eq!((fleet.network("n1"), fleet.activations("n1")), (before, activations), "nothing was touched");
     assert_eq!(fleet.history("n1"), history);
-    assert_eq!(fleet.stands("kept"), "Available");
+    assert_eq!(fleet.policy_condition("kept"), "Available");
 }

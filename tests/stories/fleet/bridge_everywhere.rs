@@ -13,7 +13,7 @@ fn a_bridge_goes_through_five_nodes_within_every_limit() {
         fleet.wait_policy(name, "Available");
         for node in &fleet.nodes {
             assert!(fleet.has_interface(node.name(), &format!("br-{name}")), "{} {name}", node.name());
-            assert_eq!(fleet.enacted(node.name(), name), "Available");
+            assert_eq!(fleet.enactment_condition(node.name(), name), "Available");
         }
         let status = &fleet.get(linesman_tests::fleet::POLICIES, name).unwrap()["status"];
         assert_eq!(status["maxUnavailable"], computed, "{status:#}");

@@ -32,6 +32,6 @@ fn roll(fleet: &Fleet, mtu: u64, (first, second): (&str, &str), skew: (&str, &st
     fleet.kill_operator(first);
     fleet.start_operator_with(second, &[skew]);
     fleet.eventually(&format!("{second} leads"), || fleet.operator_log(second).contains("leads"));
-    fleet.let_on("n2");
+    fleet.finish_change("n2");
     fleet.wait_policy("clocks", "Available");
 }

@@ -38,7 +38,7 @@ fn a_node_that_is_cut_off_comes_back_by_itself() {
             policy,
             &json!({ "nodeSelector": named("n1"), "patience": PATIENCE, "desiredState": cut }),
         );
-        fleet.wait_enacted("n1", policy, "Failing");
+        fleet.wait_enactment("n1", policy, "Failing");
         fleet.wait_policy(policy, "Degraded");
         let seen = watch.stop();
         let message = fleet.message("n1", policy, "Failing");

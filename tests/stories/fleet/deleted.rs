@@ -12,7 +12,7 @@ fn retained_nothing_goes_back_and_nothing_is_left() {
     fleet.delete("retain");
     fleet.eventually("the policy is gone", || fleet.get(POLICIES, "retain").is_none());
     fleet.eventually("who has not begun is let go", || fleet.enactment("n3", "retain").is_null());
-    fleet.let_on("n2");
+    fleet.finish_change("n2");
     fleet.wait_nothing_left("retain");
     assert!(fleet.has_interface("n1", "br-retain") && fleet.has_interface("n2", "br-retain"));
     assert!(!fleet.has_interface("n3", "br-retain"));
@@ -30,11 +30,11 @@ fn reverted_every_node_goes_back_before_the_policy_is_gone() {
     fleet.wait_in_mid_change("n2");
     fleet.delete("revert");
     assert!(fleet.get(POLICIES, "revert").is_some(), "its finalizer keeps it");
-    fleet.let_on("n2");
+    fleet.finish_change("n2");
     fleet.eventually("n2 goes back", || fleet.enactment("n2", "revert")["spec"]["revert"] == true);
     fleet.wait_in_mid_change("n2");
     assert!(fleet.get(POLICIES, "revert").is_some(), "n2 has not gone back yet");
-    fleet.let_on("n2");
+    fleet.finish_change("n2");
     fleet.wait_nothing_left("revert");
     for node in ["n1", "n2", "n3"] {
         assert!(!fleet.has_interface(node, "br-revert"), "{node}");
@@ -53,7 +53,7 @@ fn an_enactment_deleted_by_hand_reverts_nothing() {
     fleet.cluster.run(&["delete", ENACTMENTS, "n1.hand"]).unwrap();
     fleet.eventually("another one is made, and holds", || {
         let made = fleet.enactment("n1", "hand")["metadata"]["uid"].clone();
-        !made.is_null() && made != before && fleet.enacted("n1", "hand") == "Available"
+        !made.is_null() && made != before && fleet.enactment_condition("n1", "hand") == "Available"
     });
     assert!(fleet.has_interface("n1", "br-hand"));
     assert_eq!(fleet.changes("n1", "hand"), ["committed"], "nothing was touched");

@@ -10,27 +10,27 @@ fn an_edit_lets_the_change_under_way_end_and_reaches_everybody() {
     let version = |mtu| json!({ "maxUnavailable": 1, "desiredState": bridge_of("br-edited", mtu) });
     fleet.policy("edited", &version(1400));
     fleet.wait_in_mid_change("n2");
-    assert_eq!(fleet.enacted("n1", "edited"), "Available");
+    assert_eq!(fleet.enactment_condition("n1", "edited"), "Available");
     assert_eq!(fleet.status("edited")["observedGeneration"], 1);
 
     fleet.policy("edited", &version(1300));
     fleet.wait_seen("edited");
-    assert_eq!(fleet.stands("edited"), "Progressing");
+    assert_eq!(fleet.policy_condition("edited"), "Progressing");
     let under_way = fleet.enactment("n2", "edited");
     assert_eq!(under_way["spec"]["policy"]["generation"], 1, "what is under way is let end: {under_way:#}");
-    assert_eq!(fleet.enacted("n2", "edited"), "Progressing");
+    assert_eq!(fleet.enactment_condition("n2", "edited"), "Progressing");
     fleet.eventually("n3 is told the new version", || {
         fleet.enactment("n3", "edited")["spec"]["policy"]["generation"] == 2
     });
-    assert_eq!(fleet.enacted("n3", "edited"), "Pending");
+    assert_eq!(fleet.enactment_condition("n3", "edited"), "Pending");
 
-    fleet.let_on("n2");
+    fleet.finish_change("n2");
     fleet.eventually("n2 has ended the old version", || {
         fleet.changes("n2", "edited").contains(&"committed".into())
     });
     fleet.wait_in_mid_change("n2");
     assert_eq!(fleet.enactment("n2", "edited")["spec"]["policy"]["generation"], 2);
-    fleet.let_on("n2");
+    fleet.finish_change("n2");
     fleet.wait_policy("edited", "Available");
 
     for node in ["n1", "n2", "n3"] {

@@ -112,7 +112,7 @@ fn numbers_move_and_a_failure_is_told_once() {
     });
     fleet.policy("later", &json!({ "desiredState": bridge("br-later") }));
     fleet.wait_policy("later", "Available");
-    assert_eq!(fleet.stands("bad"), "Degraded");
+    assert_eq!(fleet.policy_condition("bad"), "Degraded");
     assert_eq!(warnings(&fleet, "bad").len(), 1, "told once, and not again");
 
     fleet.cluster.stop_api_server().unwrap();

@@ -1,7 +1,7 @@
 //! The NodeNetworkState: all of it, when it changed, and not otherwise.
 
 use linesman_tests::fleet::{Fleet, STATES};
-use linesman_tests::see::list;
+use linesman_tests::observe::list;
 use serde_json::{Value, json};
 
 fn state(fleet: &Fleet, node: &str) -> Value {

@@ -18,11 +18,12 @@ fn the_upper_one_waits_for_the_lower_one() {
     let why = "builds on the policy base, which is not there yet on this node";
     for node in ["n1", "n2"] {
         fleet.eventually(&format!("{node} says what it waits for"), || {
-            fleet.enacted(node, "a-top") == "Pending" && fleet.message(node, "a-top", "Pending") == why
+            fleet.enactment_condition(node, "a-top") == "Pending"
+                && fleet.message(node, "a-top", "Pending") == why
         });
         assert_eq!(fleet.held("a-top", node), why);
     }
-    assert_eq!(fleet.stands("a-top"), "Progressing");
+    assert_eq!(fleet.policy_condition("a-top"), "Progressing");
     fleet.policy("base", &json!({ "desiredState": bridge("br-base") }));
     fleet.wait_policy("base", "Available");
     fleet.wait_policy("a-top", "Available");
@@ -57,7 +58,7 @@ fn two_that_contradict_touch_nobody_and_are_both_named() {
     fleet.policy("red", &version(1300, false));
     for (policy, rival) in [("blue", "red"), ("red", "blue")] {
         fleet.wait_policy(policy, "Degraded");
-        let (reason, message) = fleet.words(policy);
+        let (reason, message) = fleet.reason_and_message(policy);
         assert_eq!(reason, "PoliciesConflict", "{message}");
         assert!(message.contains(&format!("contradicts the policy {rival}")), "{message}");
         assert!(message.contains("interfaces[br-both].mtu"), "{message}");

@@ -15,19 +15,22 @@ fn a_rollout_is_paused_and_goes_on() {
     fleet.wait_in_mid_change("n2");
     fleet.policy("paused", &version(1400, json!({ "paused": true })));
     fleet.wait_seen("paused");
-    assert_eq!(fleet.enacted("n2", "paused"), "Progressing", "what is in flight goes on");
-    fleet.let_on("n2");
+    assert_eq!(fleet.enactment_condition("n2", "paused"), "Progressing", "what is in flight goes on");
+    fleet.finish_change("n2");
     fleet.eventually("two nodes have it, one waits", || {
         let nodes = &fleet.status("paused")["nodes"];
         nodes["available"] == 2 && nodes["pending"] == 1
     });
-    let (reason, message) = fleet.words("paused");
-    assert_eq!((fleet.stands("paused").as_str(), reason.as_str()), ("Progressing", "RolloutPaused"));
+    let (reason, message) = fleet.reason_and_message("paused");
+    assert_eq!(
+        (fleet.policy_condition("paused").as_str(), reason.as_str()),
+        ("Progressing", "RolloutPaused")
+    );
     assert!(message.contains("the rollout is paused"), "{message}");
     fleet.eventually("n3 says why it waits", || {
         fleet.message("n3", "paused", "Pending") == "the rollout is paused"
     });
-    assert_eq!(fleet.enacted("n3", "paused"), "Pending");
+    assert_eq!(fleet.enactment_condition("n3", "paused"), "Pending");
     assert!(!fleet.has_interface("n3", "br-paused"));
 
     fleet.policy("paused", &version(1400, json!({ "paused": false })));
@@ -47,12 +50,12 @@ fn an_aborted_rollout_leaves_the_rest_alone() {
     fleet.wait_in_mid_change("n2");
     fleet.policy("aborted", &version(1400, json!({ "abort": true })));
     fleet.wait_policy("aborted", "Degraded");
-    fleet.wait_enacted("n3", "aborted", "Aborted");
-    assert_eq!(fleet.enacted("n2", "aborted"), "Progressing", "what is in flight goes on");
-    fleet.let_on("n2");
+    fleet.wait_enactment("n3", "aborted", "Aborted");
+    assert_eq!(fleet.enactment_condition("n2", "aborted"), "Progressing", "what is in flight goes on");
+    fleet.finish_change("n2");
     fleet.eventually("two nodes have it", || fleet.status("aborted")["nodes"]["available"] == 2);
-    assert_eq!(fleet.stands("aborted"), "Degraded");
-    let (_, message) = fleet.words("aborted");
+    assert_eq!(fleet.policy_condition("aborted"), "Degraded");
+    let (_, message) = fleet.reason_and_message("aborted");
     assert!(message.contains("1 not begun: the rollout was aborted"), "{message}");
     assert!(fleet.changes("n3", "aborted").is_empty());
 }
@@ -67,13 +70,13 @@ fn undo_takes_those_back_that_took_it() {
     fleet.wait_in_mid_change("n2");
     fleet.policy("undone", &version(1300, json!({ "abort": true })));
     fleet.wait_policy("undone", "Degraded");
-    fleet.let_on("n2");
+    fleet.finish_change("n2");
     fleet.eventually("two nodes took it", || fleet.status("undone")["nodes"]["available"] == 2);
     assert_eq!([fleet.mtu("n1", "br-paused"), fleet.mtu("n2", "br-paused")], ["1300", "1300"]);
 
     fleet.policy("undone", &version(1300, json!({ "undo": true })));
     fleet.wait_in_mid_change("n2");
-    fleet.let_on("n2");
+    fleet.finish_change("n2");
     fleet.wait_policy("undone", "Available");
     for (node, changes) in [("n1", 3), ("n2", 3), ("n3", 1)] {
         assert_eq!(fleet.mtu(node, "br-paused"), "1400", "{node}");

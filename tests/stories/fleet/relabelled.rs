@@ -37,20 +37,24 @@ fn who_is_away_holds_no_slot_and_follows() {
     cluster.cordon("n2", true).unwrap();
     cluster.agent_ready("n3", false).unwrap();
     fleet.policy("away", &json!({ "maxUnavailable": 1, "desiredState": bridge("br-away") }));
-    fleet.wait_enacted("n4", "away", "Available");
+    fleet.wait_enactment("n4", "away", "Available");
     fleet.wait_policy("away", "Available");
     assert_eq!(fleet.held("away", "n1"), "the node is not ready");
     assert_eq!(fleet.held("away", "n2"), "the node is cordoned");
     assert_eq!(fleet.held("away", "n3"), "no agent runs on the node");
     assert_eq!(fleet.status("away")["nodes"]["away"], 3);
-    assert!(fleet.words("away").1.contains("3 are away"), "{:?}", fleet.words("away"));
+    assert!(
+        fleet.reason_and_message("away").1.contains("3 are away"),
+        "{:?}",
+        fleet.reason_and_message("away")
+    );
 
     cluster.set_ready("n1", true).unwrap();
-    fleet.wait_enacted("n1", "away", "Available");
+    fleet.wait_enactment("n1", "away", "Available");
     cluster.cordon("n2", false).unwrap();
-    fleet.wait_enacted("n2", "away", "Available");
+    fleet.wait_enactment("n2", "away", "Available");
     cluster.agent_ready("n3", true).unwrap();
-    fleet.wait_enacted("n3", "away", "Available");
+    fleet.wait_enactment("n3", "away", "Available");
     fleet.eventually("everybody has it", || fleet.status("away")["nodes"]["available"] == 4);
     assert!(fleet.status("away")["held"].is_null());
     assert_eq!(fleet.most_in_flight("away"), 1);
@@ -67,7 +71,7 @@ fn a_node_that_joins_is_brought_up_to_date_and_one_that_goes_leaves_nothing() {
     fleet.cluster.join(&node, &[]).expect("the node joins");
     fleet.nodes.push(node);
     fleet.start_agent(fleet.node("n2"));
-    fleet.wait_enacted("n2", "joins", "Available");
+    fleet.wait_enactment("n2", "joins", "Available");
     assert!(fleet.has_interface("n2", "br-joins"));
     fleet.eventually("two nodes count", || fleet.status("joins")["nodes"]["available"] == 2);
     fleet.eventually("n2 has told its state", || fleet.get(STATES, "n2").is_some());
@@ -79,5 +83,5 @@ fn a_node_that_joins_is_brought_up_to_date_and_one_that_goes_leaves_nothing() {
         fleet.get(ENACTMENTS, "n2.joins").is_none() && fleet.get(STATES, "n2").is_none()
     });
     fleet.eventually("one node counts", || fleet.status("joins")["nodes"]["matching"] == 1);
-    assert_eq!(fleet.stands("joins"), "Available");
+    assert_eq!(fleet.policy_condition("joins"), "Available");
 }

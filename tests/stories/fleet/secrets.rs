@@ -2,7 +2,7 @@
 
 use linesman_lab::cluster::NAMESPACE;
 use linesman_tests::fleet::{ENACTMENTS, Fleet};
-use linesman_tests::see;
+use linesman_tests::observe;
 use serde_json::{Value, json};
 
 const CLEAR: &str = "correct-horse-battery";
@@ -58,10 +58,10 @@ fn a_secret_reaches_the_host_and_nobody_else() {
     waits("there is no Secret nmstate/doors");
     secret(&fleet, &json!({ "other": "x" }));
     waits("the Secret nmstate/doors has no key psk");
-    assert_eq!(see::ovs(node, "Open_vSwitch", ".", "external_ids:tunnel-psk"), "");
+    assert_eq!(observe::ovs(node, "Open_vSwitch", ".", "external_ids:tunnel-psk"), "");
     secret(&fleet, &json!({ "psk": format!("{CLEAR}\n"), "n1": CLEAR }));
     fleet.wait_policy("tunnel", "Available");
-    assert_eq!(see::ovs(node, "Open_vSwitch", ".", "external_ids:tunnel-psk"), CLEAR);
+    assert_eq!(observe::ovs(node, "Open_vSwitch", ".", "external_ids:tunnel-psk"), CLEAR);
 
     // Into a profile on disk, as long as it is tried.
     let profiles = "/etc/NetworkManager/system-connections";
@@ -73,9 +73,9 @@ fn a_secret_reaches_the_host_and_nobody_else() {
     made.expect("the node has a shell");
     fleet.policy("door", &door());
     fleet.eventually("the 802.1x profile ends", || {
-        ["Available", "Failing"].contains(&fleet.enacted("n1", "door").as_str())
+        ["Available", "Failing"].contains(&fleet.enactment_condition("n1", "door").as_str())
     });
-    assert!(watch.wait().expect("the watch ends").stdout.contains("seen"), "{}", fleet.picture());
+    assert!(watch.wait().expect("the watch ends").stdout.contains("seen"), "{}", fleet.diagnostics());
 
     nobody_else_reads_it(&fleet);
 }

@@ -21,7 +21,7 @@ fn an_agent_that_starts_on_a_settled_node_is_not_noticed() {
     fleet.kill_agent("n1");
     let written = fleet.writes_of("n1").len();
     fleet.start_agent(fleet.node("n1"));
-    fleet.wait_told_on("n1", "IN STEP: 1 policy in step");
+    fleet.wait_agent_status("n1", "IN STEP: 1 policy in step");
     fleet.refresh("n1");
     let told: Vec<String> = fleet.writes_of("n1")[written..].iter().map(Event::target).collect();
     assert_eq!(told, ["nodenetworkstates/status"], "what was asked for, and nothing else");
@@ -32,14 +32,14 @@ fn an_agent_that_starts_on_a_settled_node_is_not_noticed() {
 
     // Whoever asks while no agent runs is answered by the next one.
     fleet.kill_agent("n1");
-    let told = fleet.states_told("n1");
-    fleet.ask("n1", "please");
+    let told = fleet.state_reports("n1");
+    fleet.request_state("n1", "please");
     fleet.start_agent(fleet.node("n1"));
-    fleet.eventually("what was asked meanwhile is told", || fleet.states_told("n1") > told);
+    fleet.eventually("what was asked meanwhile is told", || fleet.state_reports("n1") > told);
     // Once the word was taken away, the same word is another request.
     fleet.cluster.run(&["label", STATES, "n1", "nmstate.io/force-nns-refresh-"]).unwrap();
-    fleet.ask("n1", "please");
-    fleet.eventually("what was asked again is told", || fleet.states_told("n1") > told + 1);
+    fleet.request_state("n1", "please");
+    fleet.eventually("what was asked again is told", || fleet.state_reports("n1") > told + 1);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn an_agent_that_is_held_says_so_and_goes_on_when_it_is_let() {
         let message = fleet.message("n1", "later", "Pending");
         message.contains("(cabling in rack 7)") && message.contains("`linesman release`")
     });
-    assert_eq!(fleet.enacted("n1", "later"), "Pending");
+    assert_eq!(fleet.enactment_condition("n1", "later"), "Pending");
     assert!(!fleet.has_interface("n1", "br-later"));
     fleet.refresh("n1");
     let told = fleet.writes_of("n1").iter().filter(|event| event.name == "n1.later").count();
@@ -71,14 +71,14 @@ fn an_agent_waits_for_another_handler() {
         node.spawn(["flock", "--close", LOCK, "sh", "-c", "touch /run/other; exec sleep infinity"]).unwrap();
     fleet.eventually("the other one has the lock", || node.exists("/run/other").unwrap());
     fleet.start_agent(node);
-    fleet.wait_told_on("n1", "another handler");
+    fleet.wait_agent_status("n1", "another handler");
     assert!(fleet.agent_log("n1").contains(LOCK), "{}", fleet.agent_log("n1"));
     fleet.policy("later", &json!({ "desiredState": bridge("br-later") }));
     fleet.eventually("it is released", || {
         let enactment = fleet.get(linesman_tests::fleet::ENACTMENTS, "n1.later").unwrap_or_default();
         enactment["spec"]["stage"] == "Released"
     });
-    fleet.wait_told_on("n1", "another handler");
+    fleet.wait_agent_status("n1", "another handler");
     assert!(!fleet.has_interface("n1", "br-later"));
     assert_eq!(fleet.writes_of("n1"), [], "nothing is taken and nothing is told");
     other.kill().unwrap();

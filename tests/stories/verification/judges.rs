@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use linesman_lab::Running;
-use linesman_tests::{Host, see};
+use linesman_tests::{Host, observe};
 
 use super::cases::Case;
 
@@ -30,8 +30,8 @@ pub fn ours(host: &Host, case: &Case) -> Result<Vec<String>, String> {
                 Err(format!("ours, going back: {}", rollback.stdout))
             }
         }
-        (Some("rolled-back"), Some("verify")) if !see::list(&told["differences"]).is_empty() => {
-            let differences = see::list(&told["differences"]).iter();
+        (Some("rolled-back"), Some("verify")) if !observe::list(&told["differences"]).is_empty() => {
+            let differences = observe::list(&told["differences"]).iter();
             Ok(differences.filter_map(|d| d["path"].as_str()).map(str::to_owned).collect())
         }
         _ => Err(format!("ours: {told}")),

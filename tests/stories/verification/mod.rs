@@ -5,7 +5,7 @@
 mod cases;
 mod judges;
 
-use linesman_tests::{Host, see};
+use linesman_tests::{Host, observe};
 
 use cases::Case;
 use judges::{ours, theirs};
@@ -30,7 +30,7 @@ fn hold_to_the_incumbent(lab: &str, cases: &[Case]) {
     for (name, text) in [("set-global-dns", SET_GLOBAL_DNS), ("forget", FORGET)] {
         host.node.write_file(format!("/usr/sbin/{name}"), text, 0o755).expect("a script can be written");
     }
-    let filters_vlans = see::kernel_filters_vlans(&host.node);
+    let filters_vlans = observe::kernel_filters_vlans(&host.node);
     let wrong: Vec<String> = cases
         .iter()
         .filter(|case| filters_vlans || !case.document.contains("vlan: {mode: trunk"))

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use linesman_lab::{Node, Running, Signal};
 use serde_json::Value;
 
-use super::{BRIDGE, Fallible, Show};
+use super::{BRIDGE, Show};
+use crate::build::Fallible;
 
 const POLICIES: &str = "/etc/linesman/policies";
 

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use linesman_lab::{Node, Watch};
 
-use super::Fallible;
+use crate::build::Fallible;
 
 pub struct Show {
     colour: bool,

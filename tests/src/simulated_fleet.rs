@@ -1,62 +1,63 @@
-//! A fleet whose agents are played: a real API server, real operators, and somebody who answers enactments as agents would.
+//! A fleet without hosts: a real API server, real operators, and a thread that answers enactments as agents would.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use linesman_lab::cluster::NAMESPACE;
 use linesman_lab::{Cluster, Lab, Running};
 use serde_json::{Value, json};
 
 use crate::api::{conditions, deploy, policy};
-use crate::binary;
+use crate::fleet::true_conditions;
+use crate::{binary, wait};
 
-const PATIENCE: Duration = Duration::from_secs(90);
 const CONDITIONS: [&str; 5] = ["Available", "Failing", "Progressing", "Pending", "Aborted"];
 
 type Names = Arc<Mutex<BTreeSet<String>>>;
 
 #[derive(Debug)]
-pub struct Fleet {
+pub struct SimulatedFleet {
     pub cluster: Arc<Cluster>,
-    bad: Names,
+    failing: Names,
     silent: Names,
     stop: Arc<AtomicBool>,
-    player: Option<JoinHandle<()>>,
+    agents: Option<JoinHandle<()>>,
     _lab: Lab,
 }
 
-impl Fleet {
+impl SimulatedFleet {
     pub fn new(name: &str, nodes: &[&str]) -> Self {
         let lab = Lab::start(name).expect("the lab starts");
         let cluster = Arc::new(Cluster::start(&lab).expect("the cluster starts"));
-        cluster.install(&deploy()).expect("deploy/ is taken by the API server");
+        cluster.install(&deploy()).expect("the API server accepts deploy/");
         cluster.add_nodes(nodes, &[]).expect("the nodes join");
-        let (bad, silent, stop): (Names, Names, Arc<AtomicBool>) = Default::default();
-        let player = {
-            let (cluster, bad, silent, stop) = (cluster.clone(), bad.clone(), silent.clone(), stop.clone());
-            std::thread::spawn(move || play(&cluster, &bad, &silent, &stop))
+        let (failing, silent, stop): (Names, Names, Arc<AtomicBool>) = Default::default();
+        let agents = {
+            let (cluster, failing, silent, stop) =
+                (cluster.clone(), failing.clone(), silent.clone(), stop.clone());
+            std::thread::spawn(move || simulate(&cluster, &failing, &silent, &stop))
         };
-        Self { cluster, bad, silent, stop, player: Some(player), _lab: lab }
+        Self { cluster, failing, silent, stop, agents: Some(agents), _lab: lab }
     }
 
     /// From now on, whatever is tried on this node fails.
-    pub fn spoil(&self, node: &str) {
-        self.bad.lock().unwrap_or_else(PoisonError::into_inner).insert(node.into());
+    pub fn fail_changes_on(&self, node: &str) {
+        self.failing.lock().unwrap_or_else(PoisonError::into_inner).insert(node.into());
     }
 
-    pub fn mend(&self, node: &str) {
-        self.bad.lock().unwrap_or_else(PoisonError::into_inner).remove(node);
+    pub fn pass_changes_on(&self, node: &str) {
+        self.failing.lock().unwrap_or_else(PoisonError::into_inner).remove(node);
     }
 
     /// From now on, this node answers nothing.
-    pub fn silence(&self, node: &str) {
+    pub fn stop_answers_of(&self, node: &str) {
         self.silent.lock().unwrap_or_else(PoisonError::into_inner).insert(node.into());
     }
 
-    pub fn speak(&self, node: &str) {
+    pub fn resume_answers_of(&self, node: &str) {
         self.silent.lock().unwrap_or_else(PoisonError::into_inner).remove(node);
     }
 
@@ -88,46 +89,36 @@ impl Fleet {
     }
 
     pub fn policy(&self, name: &str, spec: &Value) {
-        self.cluster.apply(&policy(name, spec).to_string()).expect("the policy is taken");
+        self.cluster.apply(&policy(name, spec).to_string()).expect("the API server accepts the policy");
     }
 
-    /// The condition of a policy that is true, when it is this one.
+    /// The policy, once this condition is true of it.
     #[track_caller]
     pub fn wait_policy(&self, name: &str, kind: &str) -> Value {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let policy = self.cluster.get("nncp", name).unwrap().unwrap_or_default();
-            let status = &policy["status"];
-            let told = status["observedGeneration"] == policy["metadata"]["generation"];
-            if told && truth(status) == kind {
-                return policy;
-            }
-            assert!(Instant::now() < deadline, "{name} is not {kind}: {status:#}");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        let mut policy = Value::Null;
+        self.wait(&format!("policy {name} is {kind}"), || {
+            policy = self.cluster.get("nncp", name).unwrap().unwrap_or_default();
+            let current = policy["status"]["observedGeneration"] == policy["metadata"]["generation"];
+            current && true_conditions(&policy["status"]) == kind
+        });
+        policy
     }
 
     #[track_caller]
     pub fn wait_enactment(&self, policy: &str, node: &str, kind: &str) {
-        self.wait(|| self.enactments(policy).get(node).is_some_and(|it| truth(&it["status"]) == kind));
+        self.wait(&format!("{node}.{policy} is {kind}"), || {
+            self.enactments(policy).get(node).is_some_and(|it| true_conditions(&it["status"]) == kind)
+        });
     }
 
     #[track_caller]
     pub fn wait_gone(&self, policy: &str) {
-        self.wait(|| self.enactments(policy).is_empty());
+        self.wait(&format!("{policy} has no enactments"), || self.enactments(policy).is_empty());
     }
 
     #[track_caller]
-    pub fn wait(&self, there: impl Fn() -> bool) {
-        let deadline = Instant::now() + PATIENCE;
-        while !there() {
-            assert!(
-                Instant::now() < deadline,
-                "it never came:\n{}",
-                self.cluster.run(&["get", "nncp,nnce"]).unwrap()
-            );
-            std::thread::sleep(Duration::from_millis(100));
-        }
+    pub fn wait(&self, what: &str, holds: impl FnMut() -> bool) {
+        wait::eventually(what, holds, || self.cluster.run(&["get", "nncp,nnce", "-o", "yaml"]).unwrap());
     }
 
     pub fn enactments(&self, policy: &str) -> BTreeMap<String, Value> {
@@ -178,19 +169,13 @@ impl Fleet {
     }
 }
 
-impl Drop for Fleet {
+impl Drop for SimulatedFleet {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        if let Some(player) = self.player.take() {
-            player.join().ok();
+        if let Some(agents) = self.agents.take() {
+            agents.join().ok();
         }
     }
-}
-
-pub fn truth(status: &Value) -> &str {
-    let conditions = status["conditions"].as_array();
-    let condition = conditions.and_then(|all| all.iter().find(|condition| condition["status"] == "True"));
-    condition.and_then(|condition| condition["type"].as_str()).unwrap_or("nothing")
 }
 
 fn is_answered(enactment: &Value) -> bool {
@@ -198,22 +183,23 @@ fn is_answered(enactment: &Value) -> bool {
 }
 
 fn is_in_flight(enactment: &Value) -> bool {
-    let ended = is_answered(enactment) && ["Available", "Failing"].contains(&truth(&enactment["status"]));
+    let ended = is_answered(enactment)
+        && matches!(true_conditions(&enactment["status"]).as_str(), "Available" | "Failing");
     enactment["spec"]["stage"] == "Released" && !ended
 }
 
 /// Each round every node goes one step further.
-fn play(cluster: &Cluster, bad: &Names, silent: &Names, stop: &AtomicBool) {
+fn simulate(cluster: &Cluster, failing: &Names, silent: &Names, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let listed = cluster.kubectl(&["get", "nnce", "-o", "json", "--request-timeout=2s"]);
         let all: Value =
-            listed.ok().and_then(|said| serde_json::from_str(&said.stdout).ok()).unwrap_or_default();
+            listed.ok().and_then(|output| serde_json::from_str(&output.stdout).ok()).unwrap_or_default();
         for enactment in all["items"].as_array().into_iter().flatten().filter(|it| is_in_flight(it)) {
             let node = enactment["metadata"]["labels"]["nmstate.io/node"].as_str().unwrap_or_default();
             if silent.lock().unwrap_or_else(PoisonError::into_inner).contains(node) {
                 continue;
             }
-            let fails = bad.lock().unwrap_or_else(PoisonError::into_inner).contains(node);
+            let fails = failing.lock().unwrap_or_else(PoisonError::into_inner).contains(node);
             let (kind, reason) = match (is_answered(enactment), fails) {
                 (false, _) => ("Progressing", "ConfigurationProgressing"),
                 (true, false) => ("Available", "SuccessfullyConfigured"),

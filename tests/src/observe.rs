@@ -1,4 +1,4 @@
-//! What other people's tools see on a node: nothing here asks linesman.
+//! A node as other tools show it: nothing here asks linesman.
 
 use linesman_lab::Node;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub fn addresses(node: &Node, name: &str) -> Vec<String> {
     texts
 }
 
-/// The route to `destination` in `table`, as `ip -json route` tells it.
+/// The route to `destination` in `table`, as `ip -json route` shows it.
 pub fn route(node: &Node, table: &str, destination: &str) -> Option<Value> {
     let family = if destination.contains(':') { "-6" } else { "-4" };
     let text = node.exec(["ip", "-json", "-details", family, "route", "show", "table", table]).ok()?.stdout;

@@ -1,4 +1,4 @@
-//! A host whose policies an agent keeps.
+//! A host with an agent and a directory of policies.
 
 use std::cell::RefCell;
 use std::fs;
@@ -7,44 +7,44 @@ use std::path::{Path, PathBuf};
 use linesman_lab::{Node, Running, Signal};
 use serde_json::Value;
 
-use crate::Host;
+use crate::{Host, wait};
 
 pub const POLICIES: &str = "/etc/linesman/policies";
 
 /// A host with `linesman agent --standalone` on it.
 #[derive(Debug)]
-pub struct Keeper {
+pub struct AgentHost {
     agent: RefCell<Option<Running>>,
     pub host: Host,
 }
 
-impl Keeper {
+impl AgentHost {
     pub fn new(name: &str) -> Self {
         Self::of(Host::new(name))
     }
 
     pub fn of(host: Host) -> Self {
         host.node.run(["mkdir", "-p", POLICIES]).expect("a directory can be made");
-        let keeper = Self { agent: RefCell::new(None), host };
-        keeper.start();
-        keeper
+        let agent_host = Self { agent: RefCell::new(None), host };
+        agent_host.start();
+        agent_host
     }
 
     /// The agent is a unit of systemd, with everything else that `deploy/host` brings.
     pub fn unit(name: &str) -> Self {
         let host = Host::built(name, |node| node.systemd(true));
-        let keeper = Self { agent: RefCell::new(None), host };
-        install(&keeper.host.node, &deploy(), Path::new("/"));
-        keeper
+        let agent_host = Self { agent: RefCell::new(None), host };
+        install(&agent_host.host.node, &deploy(), Path::new("/"));
+        agent_host
             .host
             .node
             .sh("systemd-tmpfiles --create linesman.conf && systemctl daemon-reload")
             .expect("units are read");
         let enable =
             ["systemctl", "enable", "--now", "linesman-recover-boot", "linesman-recover", "linesman-agent"];
-        keeper.host.node.run(enable).expect("units are enabled and started");
-        keeper.wait_up();
-        keeper
+        agent_host.host.node.run(enable).expect("units are enabled and started");
+        agent_host.wait_up();
+        agent_host
     }
 
     /// Starts the agent and waits until it answers.
@@ -59,9 +59,9 @@ impl Keeper {
         self.wait_up();
     }
 
-    /// Until it answers and has looked at the host.
+    /// Until it answers and has observed the host.
     pub fn wait_up(&self) {
-        self.host.eventually("the agent has looked around", || {
+        self.host.eventually("the agent has observed the host", || {
             self.try_status().is_some_and(|status| status["observed"] != "")
         });
     }
@@ -86,7 +86,7 @@ impl Keeper {
         agent.as_ref().expect("the agent runs").signal(signal).expect("the agent takes signals");
     }
 
-    /// Puts a policy into place whole, as a careful administrator does.
+    /// Replaces the file in one step, as a careful administrator does.
     pub fn write(&self, name: &str, text: &str) {
         let (hidden, file) = (format!("{POLICIES}/.{name}.new"), format!("{POLICIES}/{name}.yaml"));
         self.host.node.write_file(&hidden, text, 0o600).expect("a policy can be written");
@@ -115,14 +115,10 @@ impl Keeper {
             .unwrap_or_else(|| "unknown".into())
     }
 
+    #[track_caller]
     pub fn wait_phase(&self, name: &str, phase: &str) {
-        let seen = RefCell::new(Value::Null);
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-        while self.phase(name) != phase {
-            *seen.borrow_mut() = self.status();
-            assert!(std::time::Instant::now() < deadline, "{name} is not {phase}:\n{:#}", seen.borrow());
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
+        let status = || format!("{:#}", self.status());
+        wait::eventually(&format!("{name} is {phase}"), || self.phase(name) == phase, status);
     }
 
     /// Sources of the changes that were made, in order.
