@@ -13,7 +13,7 @@ fn a_policy_stays_until_its_nodes_have_gone_back() {
     assert_eq!(policy["metadata"]["finalizers"], json!(["nmstate.io/revert"]));
     fleet.stop_answers_of("w2");
     fleet.cluster.run(&["delete", "nncp", "blue", "--wait=false"]).unwrap();
-    let told =
+    let enactment_spec =
         |node: &str| fleet.enactments("blue").get(node).map(|it| it["spec"].clone()).unwrap_or_default();
     fleet.wait("w2 reverts", || {
         enactment_spec("w2")["revert"] == true && enactment_spec("w2")["stage"] == "Released"
