@@ -88,7 +88,7 @@ fn spoken(example: &Example, text: &str) -> Vec<&'static str> {
 #[test]
 fn every_code_is_explained_with_an_example() {
     let explained: BTreeSet<&str> = examples::all().map(|example| example.code).collect();
-    let of_documents: Vec<_> = codes::all().filter(|entry| endings::told(entry.code).is_none()).collect();
+    let of_documents: Vec<_> = codes::all().filter(|entry| endings::example_message(entry.code).is_none()).collect();
     let missing: Vec<_> = of_documents.iter().filter(|entry| !explained.contains(entry.code)).collect();
     assert!(missing.is_empty(), "without an example in crates/core/src/codes/examples: {missing:#?}");
     assert_eq!(explained.len(), examples::all().count(), "one example each");
@@ -96,17 +96,17 @@ fn every_code_is_explained_with_an_example() {
 }
 
 #[test]
-fn every_bad_ending_is_told_as_a_golden_case_has_it() {
+fn every_example_message_is_in_a_golden_case() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fleet/cases/report/enactment");
     let folders = fs::read_dir(cases).expect("there are cases").filter_map(|entry| Some(entry.ok()?.path()));
     let golden: String = folders.filter_map(|f| fs::read_to_string(f.join("conditions.txt")).ok()).collect();
     let golden = golden.replace("worker-1, try 2: ", "");
     for entry in endings::TABLE {
-        let told = endings::told(entry.code).unwrap_or_default();
-        assert!(told.starts_with(&format!("[{}] ", entry.code)), "{}", entry.code);
-        assert!(golden.contains(told), "no golden case says: {told}");
+        let message = endings::example_message(entry.code).unwrap_or_default();
+        assert!(message.starts_with(&format!("[{}] ", entry.code)), "{}", entry.code);
+        assert!(golden.contains(message), "no golden case has the message: {message}");
     }
-    assert_eq!(endings::TOLD.len(), endings::TABLE.len());
+    assert_eq!(endings::EXAMPLE_MESSAGES.len(), endings::TABLE.len());
 }
 
 #[test]

@@ -10,19 +10,19 @@ use linesman_engine::probe::Probe;
 use crate::exit;
 use crate::logging::{self, LogFormat};
 
-/// Keeps the network of this host as declared. A change that cuts the host off undoes itself.
+/// Declarative host networking. A change that breaks connectivity is rolled back automatically.
 #[derive(Debug, Parser)]
 #[command(name = "linesman", version, after_help = exit::TABLE, max_term_width = 100, arg_required_else_help = true)]
 pub struct Cli {
-    /// How to print results
+    /// Output format
     #[arg(short, long, value_enum, default_value_t = Format::Text, global = true)]
     pub output: Format,
 
-    /// Where the journal is kept
+    /// Directory of the journal and the snapshots
     #[arg(long, env = "LINESMAN_STATE_DIR", default_value = "/var/lib/linesman", global = true, hide = true)]
     pub state_dir: PathBuf,
 
-    /// How long after the last sign of life NetworkManager takes an unfinished change back by itself
+    /// Time after which NetworkManager rolls back an unfinished change if linesman has died
     #[arg(long, env = "LINESMAN_DEAD_MAN", value_name = "TIME", value_parser = duration, default_value = "10s", global = true, hide = true)]
     pub dead_man: Duration,
 
@@ -39,160 +39,163 @@ pub enum Format {
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Say what is wrong with documents, offline: no root, no NetworkManager
+    /// Validate documents offline; needs neither root nor NetworkManager
     ///
-    /// Exits with 3 when something is. `linesman explain CODE` tells more about an error.
+    /// Exits with 3 if a document has errors. Run `linesman explain CODE` for details about an error code.
     Check(CheckArgs),
-    /// Show what applying a document would change, and whether it touches the path to this host
+    /// Show what a document would change and whether that affects access to this host
     ///
-    /// Exits with 2 when there are differences.
+    /// Makes no changes. Exits with 2 if there are differences.
     Plan(PlanArgs),
-    /// Apply a document: planned, verified, probed; taken back if it does not hold
+    /// Apply a document, verify and probe the result, and roll back on failure
     #[command(visible_alias = "set")]
     Apply(ApplyArgs),
-    /// Keep a change that waits for its confirmation
+    /// Confirm a pending change
     Commit(CheckpointArgs),
-    /// Take a change back that waits for its confirmation
+    /// Roll back a pending change
     Rollback(CheckpointArgs),
-    /// Print the state of this host
+    /// Print the network state of this host
     Show(ShowArgs),
-    /// Draw what carries what on this host: NICs, bonds, VLANs, bridges and what sits on them
+    /// Draw how interfaces are stacked: NICs, bonds, VLANs, bridges and virtual machines
     Topology(TopologyArgs),
-    /// Print what was changed on this host, when, and how it ended
+    /// List the changes made on this host and their outcome
     History(HistoryArgs),
-    /// Keep the policies of a directory on this host: apply, watch, report or correct drift
+    /// Run the agent: apply policies to this host, watch for drift, report or correct it
+    ///
+    /// Policies come from a cluster, or with --standalone from a directory.
     Agent(AgentArgs),
-    /// Roll policies out through the nodes of a cluster: wave by wave, within their limits
+    /// Run the operator: roll out policies across the nodes of a cluster
     ///
-    /// Several may run; the one that has the Lease `linesman-operator` acts, the others stand by.
+    /// Several replicas may run. The holder of the Lease `linesman-operator` acts; the others stand by.
     Operator(OperatorArgs),
-    /// Say whether this host is as declared; the verdict comes first
+    /// Show whether this host is in sync with its policies
     ///
-    /// Exits with 0 in step, 2 drifted, 1 in trouble, 4 when no agent runs.
+    /// Exits with 0 if in sync, progressing or frozen, 1 if degraded, 2 if drifted, 4 if no agent is running.
     Status(StatusArgs),
-    /// Show where this host is not as its policies say
+    /// Show the differences between this host and its policies
     ///
-    /// Exits with 2 when there are differences.
+    /// Exits with 2 if there are differences.
     Diff(DiffArgs),
-    /// Say which policy set what on an interface, and whether it is so
+    /// Show which policy set each property of an interface, and whether it is in sync
     Why(WhyArgs),
-    /// Try a policy again that was rolled back or gave up
+    /// Retry policies that failed or were rolled back
     Retry(RetryArgs),
     /// Break glass: the agent keeps its hands off this host until `release`
     Hold(HoldArgs),
     /// End a hold: the agent takes up its work again
     Release,
-    /// Turn the running host, NetworkManager profiles or netplan files into a document
+    /// Convert the running state, NetworkManager profiles or netplan files to a document
     ///
-    /// What could not be carried over is listed on standard error and in comments at the top. Secrets are never
-    /// imported. Files are read without root and without NetworkManager.
+    /// Settings that cannot be converted are listed on standard error and in comments at the top of the document.
+    /// Secrets are never imported. Reading files needs neither root nor NetworkManager.
     Import(ImportArgs),
-    /// Check what linesman needs on this host, and what could get in its way
+    /// Check the prerequisites of linesman on this host
     ///
-    /// Exits with 1 when there is a problem.
+    /// Exits with 1 if there is a problem.
     Doctor,
-    /// Collect what support needs to know about this host in one archive, without secrets
+    /// Collect diagnostics about this host in an archive, with secrets masked
     Gather(GatherArgs),
-    /// Finish what an interrupted linesman left (run at boot; harmless at any time)
+    /// Complete or roll back interrupted changes (runs at boot; safe to run at any time)
     Recover(RecoverArgs),
-    /// Explain the code of an error, with an example; without a code, list them
+    /// Explain an error code with an example, or list all codes
     Explain(ExplainArgs),
-    /// Print the CustomResourceDefinitions that a cluster needs
+    /// Print the CustomResourceDefinitions to install in a cluster
     ///
-    /// For example: linesman crds | kubectl apply --server-side -f -
+    /// Example: linesman crds | kubectl apply --server-side -f -
     Crds(CrdsArgs),
-    /// Print the completions for a shell
+    /// Print the completion script for a shell
     ///
-    /// For example: linesman completion bash > /etc/bash_completion.d/linesman
+    /// Example: linesman completion bash > /etc/bash_completion.d/linesman
     Completion(CompletionArgs),
-    /// Print the manual page, or write those of all verbs
+    /// Print the manual page, or write the manual pages of all commands
     Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
 pub struct Source {
-    /// A document: NMState, NMPolicy or NodeNetworkConfigurationPolicy; `-` reads standard input
+    /// Document to read (NMState, NMPolicy or NodeNetworkConfigurationPolicy); `-` for standard input
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// The documents are for different hosts: do not look for contradictions between them
+    /// Do not check for conflicts between the documents (use this if they are for different hosts)
     #[arg(long)]
     pub apart: bool,
 
-    /// Documents; a directory stands for its *.yaml, *.yml and *.json; `-` reads standard input
+    /// Documents to check, or directories of *.yaml, *.yml and *.json files; `-` for standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// For example LM0401
+    /// Error code, for example LM0401
     pub code: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct TopologyArgs {
-    /// Only these, and what they carry and stand on
+    /// Show only these interfaces and those above and below them [default: all]
     #[arg(value_name = "INTERFACE")]
     pub interfaces: Vec<String>,
 
-    /// Write a picture instead; `-` for standard output
+    /// Write an SVG picture to this file instead; `-` for standard output
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 
-    /// Draw this document, or what `linesman show` printed, instead of this host; `-` reads standard input
+    /// Draw this document or saved `linesman show` output instead of this host; `-` for standard input
     #[arg(short, long, value_name = "STATE")]
     pub file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct OperatorArgs {
-    /// How to reach the cluster; default: KUBECONFIG, else the account of the Pod
+    /// Path to the kubeconfig file [default: $KUBECONFIG, or the service account of the Pod]
     #[arg(long, value_name = "PATH")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// Where agents and operators run
+    /// Namespace of the agents and the operator
     #[arg(long, value_name = "NAME", env = "POD_NAMESPACE", default_value = linesman_api::names::NAMESPACE)]
     pub namespace: String,
 
-    /// Who this is among the operators; default: the host's name and the number of the process
+    /// Identity of this replica in the Lease [default: host name and process ID]
     #[arg(long, value_name = "NAME")]
     pub identity: Option<String>,
 
-    /// Where to serve /metrics, /healthz and /readyz: ADDRESS:PORT, or `none`
+    /// Listen address for /metrics, /healthz and /readyz: ADDRESS:PORT, or `none`
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9474")]
     pub listen: String,
 
     #[command(flatten)]
     pub logging: LogArgs,
 
-    /// How long a node has to report after its release; the policy's patience comes on top
+    /// Seconds a node has to report after its release, in addition to the policy's patience
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub release_for: u64,
 }
 
 #[derive(Debug, Args)]
 pub struct CrdsArgs {
-    /// Print the rules instead that say who may write what (ValidatingAdmissionPolicy, Kubernetes 1.30 or newer)
+    /// Print the ValidatingAdmissionPolicy objects instead (Kubernetes 1.30 or newer)
     #[arg(long)]
     pub admission: bool,
 
-    /// With --admission: where agent and operator run
+    /// With --admission: namespace of the agents and the operator
     #[arg(long, value_name = "NAME", default_value = linesman_api::names::NAMESPACE, requires = "admission")]
     pub namespace: String,
 }
 
 #[derive(Debug, Args)]
 pub struct CompletionArgs {
+    /// Shell to print the script for
     pub shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Write linesman.1 and a page for every verb into this directory
+    /// Write linesman.1 and a page for every command to this directory
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }
@@ -202,7 +205,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub source: Source,
 
-    /// An address by which this host must stay reachable: its own, or a peer's
+    /// Address that must stay reachable: an address of this host, or of a peer
     #[arg(long, value_name = "ADDRESS")]
     pub protect: Option<IpAddr>,
 }
@@ -212,53 +215,54 @@ pub struct ApplyArgs {
     #[command(flatten)]
     pub source: Source,
 
-    /// Try it: count down, and go back unless confirmed (Enter, or `linesman commit`)
+    /// Roll back after this time unless confirmed with Enter or `linesman commit`
     #[arg(long = "try", value_name = "TIME", value_parser = duration, conflicts_with = "no_commit")]
     pub try_for: Option<Duration>,
 
-    /// Leave the change unconfirmed and return; `linesman commit` keeps it, else it goes back
+    /// Return with the change pending; it is rolled back unless `linesman commit` confirms it in time
     #[arg(long)]
     pub no_commit: bool,
 
-    /// With --no-commit: how long it waits for `commit` [60s]. Else: how long the change itself may take [120s]
+    /// With --no-commit: time to wait for `linesman commit` [default: 60s]. Otherwise: time limit of the change
+    /// [default: 120s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
 
-    /// How long probes may take to pass after the change [default: what the policy says, else 20s]
+    /// Time that probes have to pass after the change [default: the policy's patience, or 20s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub patience: Option<Duration>,
 
-    /// How long the new state may take to be there, once NetworkManager is done
+    /// Time that the host has to reach the desired state once NetworkManager is done
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "12s")]
     pub settle: Duration,
 
-    /// What must work after the change as before: gateway, gateway:v6, dns, dns:NAME, tcp:HOST:PORT,
-    /// http(s)://…, ping:ADDRESS; `,timeout=5s` may follow; may be repeated
-    /// [default: what the policy says, else gateway and dns]
+    /// Connectivity that must not be lost by the change: gateway, gateway:v6, dns, dns:NAME, tcp:HOST:PORT,
+    /// http(s)://…, ping:ADDRESS, each optionally with `,timeout=5s`; may be given more than once
+    /// [default: the policy's probes, or gateway and dns]
     #[arg(long = "probe", value_name = "PROBE", conflicts_with = "no_probes")]
     pub probes: Vec<Probe>,
 
-    /// Run no probes
+    /// Do not run probes
     #[arg(long)]
     pub no_probes: bool,
 
-    /// Do not verify that the state is there afterwards
+    /// Do not verify the state after the change
     #[arg(short = 'n', long)]
     pub no_verify: bool,
 
-    /// An address by which this host must stay reachable: its own, or a peer's
+    /// Address that must stay reachable: an address of this host, or of a peer
     #[arg(long, value_name = "ADDRESS")]
     pub protect: Option<IpAddr>,
 
-    /// Keep the change in memory only: gone after a reboot
+    /// Do not save the change to disk; it is lost on reboot
     #[arg(long)]
     pub memory_only: bool,
 
-    /// Declared interfaces get exactly what the document says; what it omits gets its default
+    /// Reset properties of the declared interfaces that the document omits to their defaults
     #[arg(long)]
     pub override_iface: bool,
 
-    /// Print errors only
+    /// Print only errors
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -269,57 +273,58 @@ pub struct ApplyArgs {
 
 #[derive(Debug, Args)]
 pub struct CheckpointArgs {
-    /// Which change, by its checkpoint or its id in `history` [default: the one that waits]
+    /// Checkpoint of the change, or its ID in `linesman history` [default: the pending change]
     pub checkpoint: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct ShowArgs {
-    /// Only this interface
+    /// Show only this interface
     pub interface: Option<String>,
 
-    /// Only what the kernel knows
+    /// Show only what the kernel reports
     #[arg(short, long)]
     pub kernel: bool,
 
-    /// Leave out what DHCP, router advertisements and neighbours gave
+    /// Omit what was learned from DHCP, router advertisements and neighbours
     #[arg(short, long)]
     pub running_config: bool,
 
-    /// Print secrets
+    /// Do not mask secrets
     #[arg(short, long)]
     pub show_secrets: bool,
 
-    /// As `-o json`
+    /// Same as `-o json`
     #[arg(long, hide = true)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
-    /// One change in full, by its id
+    /// Show the details of the change with this ID
     pub id: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct AgentArgs {
-    /// Without a cluster: the policies are the files of --policy-dir
+    /// Run without a cluster, with the policies in --policy-dir
     #[arg(long)]
     pub standalone: bool,
 
-    /// NMState documents and NodeNetworkConfigurationPolicy manifests, one per file (*.yaml, *.yml, *.json)
+    /// Directory of policies: NMState documents or NodeNetworkConfigurationPolicy manifests, one per file (*.yaml,
+    /// *.yml, *.json)
     #[arg(long, value_name = "DIR", default_value = "/etc/linesman/policies", requires = "standalone")]
     pub policy_dir: PathBuf,
 
-    /// In a cluster: the name of this node
+    /// In a cluster: name of this node
     #[arg(long, value_name = "NAME", env = "NODE_NAME", required_unless_present = "standalone")]
     pub node_name: Option<String>,
 
-    /// In a cluster: how to reach it; a Pod finds that by itself
+    /// In a cluster: path to the kubeconfig file [default: the service account of the Pod]
     #[arg(long, value_name = "FILE", env = "KUBECONFIG", conflicts_with = "standalone")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// In a cluster: the namespace of agent and operator
+    /// In a cluster: namespace of the agents and the operator
     #[arg(
         long,
         value_name = "NAME",
@@ -329,7 +334,7 @@ pub struct AgentArgs {
     )]
     pub namespace: String,
 
-    /// In a cluster: interfaces that the NodeNetworkState leaves out, as globs
+    /// In a cluster: globs of interfaces to omit from the NodeNetworkState
     #[arg(
         long,
         value_name = "GLOB",
@@ -339,7 +344,7 @@ pub struct AgentArgs {
     )]
     pub interface_filter: Vec<String>,
 
-    /// In a cluster: while another handler, such as kubernetes-nmstate's, holds this file, wait
+    /// In a cluster: lock file; wait while another handler, such as kubernetes-nmstate's, has locked it
     #[arg(
         long,
         value_name = "FILE",
@@ -348,51 +353,51 @@ pub struct AgentArgs {
     )]
     pub handler_lock: PathBuf,
 
-    /// Where to serve /metrics, /healthz and /readyz: ADDRESS:PORT, or `none`
+    /// Listen address for /metrics, /healthz and /readyz: ADDRESS:PORT, or `none`
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9473")]
     pub listen: String,
 
     #[command(flatten)]
     pub logging: LogArgs,
 
-    /// What the probe of DNS asks for where a policy does not say [default: the root]
+    /// Name to resolve in DNS probes without a name of their own [default: the DNS root]
     #[arg(long, value_name = "NAME", env = "PROBE_DNS_HOST")]
     pub probe_dns_host: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct LogArgs {
-    /// How to write the log on standard error; RUST_LOG chooses what is written, as in `info,kube=debug`
+    /// Format of the log on standard error; RUST_LOG sets the level, for example `info,kube=debug`
     #[arg(long, value_enum, value_name = "FORMAT", env = logging::FORMAT, default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
 }
 
 #[derive(Debug, Args)]
 pub struct StatusArgs {
-    /// Go on, and print it again whenever it changes
+    /// Keep running and print the status again whenever it changes
     #[arg(short, long)]
     pub watch: bool,
 
-    /// Also show where policies and host differ
+    /// Also show the differences between the policies and the host
     #[arg(short, long)]
     pub diff: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// Only this policy
+    /// Show only this policy
     pub policy: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct WhyArgs {
-    /// An interface, or one of its properties: br1, br1.ipv4.address
+    /// Interface or one of its properties, for example br1 or br1.ipv4.address
     pub interface: String,
 }
 
 #[derive(Debug, Args)]
 pub struct RetryArgs {
-    /// Only this policy [default: all that are not in step]
+    /// Policy to retry [default: all policies that are not in sync]
     pub policy: Option<String>,
 }
 
@@ -405,33 +410,33 @@ pub struct HoldArgs {
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// What the files are [default: their content tells]
+    /// Format of the files [default: detected from their content]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub from: Option<ImportFormat>,
 
-    /// Profiles or netplan files, or folders of them; `-` reads standard input [default: the running host]
+    /// Files or directories to import; `-` for standard input [default: the running state of this host]
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ImportFormat {
-    /// Profiles of NetworkManager: /etc/NetworkManager/system-connections
+    /// NetworkManager profiles, as in /etc/NetworkManager/system-connections
     Keyfile,
-    /// Files of netplan: /etc/netplan; several are merged as netplan does
+    /// Netplan files, as in /etc/netplan; several files are merged as netplan does
     Netplan,
 }
 
 #[derive(Debug, Args)]
 pub struct GatherArgs {
-    /// Where to write the archive; `-` writes to standard output [default: linesman-HOST-TIME.tar.gz]
+    /// File to write the archive to; `-` for standard output [default: linesman-HOST-TIME.tar.gz]
     #[arg(short, long, value_name = "FILE")]
     pub file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct RecoverArgs {
-    /// Only put files in place, before NetworkManager starts
+    /// Restore files only; for use at boot, before NetworkManager starts
     #[arg(long)]
     pub boot: bool,
 }
@@ -441,5 +446,5 @@ fn duration(text: &str) -> Result<Duration, String> {
     if let Ok(seconds) = text.parse::<u64>() {
         return Ok(Duration::from_secs(seconds));
     }
-    humantime::parse_duration(text).map_err(|e| format!("{e}; write e.g. 90, 90s or 2m"))
+    humantime::parse_duration(text).map_err(|e| format!("{e}; use for example 90, 90s or 2m"))
 }

@@ -7,35 +7,35 @@ use linesman_engine::{Category, Error};
 #[repr(u8)]
 pub enum Exit {
     Done = 0,
-    /// Something else went wrong; nothing is half done.
+    /// Something else went wrong; no change was left half applied.
     Failed = 1,
-    /// `plan` found something to do.
+    /// `plan` or `diff` found differences.
     Differences = 2,
-    /// The document is wrong; nothing was touched.
+    /// The document has errors; no changes made.
     Input = 3,
-    /// The host lacks something; nothing was touched.
+    /// A prerequisite is missing on the host; no changes made.
     Environment = 4,
-    /// The change did not hold and was taken back.
+    /// The change failed and was rolled back.
     RolledBack = 5,
-    /// The change was taken back, but something is not as before.
+    /// The rollback is incomplete.
     Incomplete = 6,
-    /// Another change is under way or waits for its confirmation; nothing was touched.
+    /// Another change is in progress or pending; no changes made.
     Busy = 7,
-    /// The command line is wrong.
+    /// The command line has errors.
     Usage = 64,
 }
 
 pub const TABLE: &str = "\
 Exit codes:
-   0  done, or nothing to do
-   1  failed; nothing is half done
-   2  plan: there are differences
-   3  the document is wrong; nothing was touched
-   4  the host lacks something (root, D-Bus, NetworkManager, OVS, a driver); nothing was touched
-   5  the change did not hold and was taken back: the host is as before
-   6  the change was taken back, but something is not as before: look at it
-   7  another change is under way or waits for its confirmation; nothing was touched
-  64  the command line is wrong";
+   0  success, or already in the desired state
+   1  failed; no change was left half applied
+   2  differences found (plan, diff, status)
+   3  the document has errors; no changes made
+   4  a prerequisite is missing (root, D-Bus, NetworkManager, OVS, a driver); no changes made
+   5  the change failed and was rolled back; the host is as before
+   6  the change failed and the rollback is incomplete; check the host
+   7  another change is in progress or pending confirmation; no changes made
+  64  usage error";
 
 impl From<Verdict> for Exit {
     fn from(verdict: Verdict) -> Self {

@@ -49,7 +49,7 @@ pub fn print<'a>(problems: &[Diagnostic], source: impl Into<Source<'a>>) {
     for problem in problems {
         output::error(render(problem, source, output::colour_of_errors()));
     }
-    output::error(format!("{}; nothing was touched", verbs::count(problems.len(), "error")));
+    output::error(format!("{}; no changes made", verbs::count(problems.len(), "error")));
 }
 
 /// The name that a file goes by in messages, and its text.
@@ -64,7 +64,7 @@ pub fn text(file: &Path) -> Result<(String, String), Unreadable> {
         Err(e) => format!("cannot read {name}: {e}"),
         Ok(_) => match String::from_utf8(bytes) {
             Ok(text) => return Ok((name, text)),
-            Err(_) => format!("{name} is not text (UTF-8); nothing was touched"),
+            Err(_) => format!("{name} is not UTF-8 text"),
         },
     };
     Err(Unreadable { file: name, message })

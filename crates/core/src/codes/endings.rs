@@ -1,68 +1,71 @@
-//! Every way in which a change can end badly.
+//! The codes of failed changes.
 
 codes! {
     HINDERED = "LM2001", "the host cannot be changed now",
-        "Before anything was touched, it turned out that the host lacks something that every change needs: \
-         NetworkManager does not answer or is too old, Open vSwitch does not run or hangs, D-Bus is away, or a directory \
-         cannot be written. The message says which. An agent tries again by itself, with growing pauses; `linesman \
-         doctor` on the host looks at all of this at once.";
-    NOT_HELD = "LM2002", "the state does not hold after the change",
-        "Everything was applied without complaint, but not everything that was declared was there in time. The message \
-         names the first place, what was wanted and what was found; `linesman history` on the host lists all. The change \
-         was taken back. Often a NIC has no carrier, a driver rounds or refuses a value, DHCP does not answer, or another \
-         program sets the same thing. It is not tried again before the policy is edited or somebody says `linesman retry`.";
-    PROBE_FAILED = "LM2003", "a probe that passed before fails after the change",
-        "The state held, but the host could no longer reach what it reached before: its gateway, DNS, the API server or \
-         what the policy's own probes name. So it was taken back when the patience ran out. If the change is right and \
-         only slow (spanning tree, LACP, DHCP), give it more 'patience'. A probe that failed before the change \
-         already is not held against it.";
-    NOT_APPLIED = "LM2004", "NetworkManager or nmstate could not make the change",
-        "The change was begun, and NetworkManager or nmstate gave up in the middle of it. The message is theirs; their log \
-         on the host tells more (journalctl -u NetworkManager). What had been made was taken back.";
-    TOO_LONG = "LM2005", "the change took too long",
-        "Making the change was not done within its limit (120 s), so it was stopped and taken back. Something on the host \
-         hangs, or the document is very large: split it, or look at what NetworkManager waits for.";
-    INTERRUPTED = "LM2006", "interrupted before it was committed",
-        "Whoever made the change was stopped, killed or lost its power before the commit. What had been made was taken \
-         back: by NetworkManager's own timer, or at the next start. Nothing is wrong with the document: let it be tried again.";
-    NOT_BACK = "LM2007", "not everything is as before",
-        "A change had to be taken back, and afterwards something was still not as before; the message lists what. This \
-         host needs a person. `linesman history` shows the change, `linesman recover` tries to finish going back, and \
-         `linesman gather` collects what support needs.";
-    CHECKPOINT_LOST = "LM2008", "NetworkManager let go of the change",
-        "NetworkManager was restarted in mid-change, or was so busy that its own timer ran out, and went back by itself. \
-         The rest was brought back by Linesman. Find out why it restarted (journalctl -u NetworkManager), then try again.";
-    NOT_CONFIRMED = "LM2009", "not confirmed",
-        "The change was tried (--try, --no-commit) and waited for a word. Nobody said `linesman commit` in time, or \
-         somebody said `linesman rollback`, so it went back.";
-    NOT_LASTING = "LM2010", "the change would not outlive a reboot",
-        "The state holds now, but what is written on disk would not bring it up again: a profile was not written, is not \
-         activated by itself, or another profile would win. Rather than leave that to be found at the next boot, the \
-         change was taken back. The message names the interface.";
-    NOT_WRITTEN = "LM2011", "the way back cannot be written down",
-        "Nothing is changed unless the way back is on disk first, and that could not be written. Look at the space and \
-         the rights of the directory that the message names (by default /var/lib/linesman).";
-    BUSY = "LM2012", "something else is changing this host",
-        "Another linesman, a change that waits for its confirmation, or another program with a NetworkManager checkpoint is \
-         at it. Two at once could not be told apart when one of them has to go back. It is tried again by itself; \
-         `linesman history` shows a change that waits.";
-    REFUSED = "LM2013", "nmstate refuses the state",
-        "nmstate itself does not take the document on this host, and said so before anything was touched. The message is \
-         nmstate's; only another document helps.";
-    OLD_INSTRUCTION = "LM2014", "an instruction from before",
-        "The cluster asks for something older than what this node took last: its API server was restored from a backup. \
-         Nothing is applied for that, since nobody may have wanted to go back. Edit the policy (any change of its spec) to \
+        "Before the change started, a prerequisite was missing: NetworkManager does not answer or is too old, Open \
+         vSwitch is not running or hangs, D-Bus is not available, or a directory is not writable. The message says \
+         which. No changes were made. An agent retries automatically with increasing delays. Run `linesman doctor` \
+         on the host to check all prerequisites.";
+    NOT_HELD = "LM2002", "the host did not reach the desired state",
+        "The change was applied without errors, but the host did not reach the desired state in time, so the change \
+         was rolled back. The message names the first difference; `linesman history` on the host lists all of them. \
+         Common causes: a NIC without carrier, a driver that rounds or rejects a value, a DHCP server that does not \
+         answer, or another program that sets the same property. The policy is not retried until it is edited or \
+         someone runs `linesman retry`.";
+    PROBE_FAILED = "LM2003", "a probe fails after the change",
+        "The host reached the desired state, but a probe that passed before the change failed after it: the \
+         gateway, DNS, the API server, or a probe of the policy. The change was rolled back when its patience ran \
+         out. If the change is correct but the network is slow to recover (spanning tree, LACP, DHCP), increase \
+         'patience'. A probe that already failed before the change does not cause a rollback.";
+    NOT_APPLIED = "LM2004", "NetworkManager or nmstate could not apply the change",
+        "NetworkManager or nmstate failed while applying the change, so it was rolled back. The message is theirs; \
+         their log on the host has details (journalctl -u NetworkManager).";
+    TOO_LONG = "LM2005", "the change timed out",
+        "Applying the change exceeded the time limit (120 s), so it was stopped and rolled back. Either something \
+         on the host hangs, or the document is very large. Split the document, or check what NetworkManager is \
+         waiting for.";
+    INTERRUPTED = "LM2006", "the change was interrupted",
+        "linesman was stopped or killed, or the host lost power, before the change was committed. The change was \
+         rolled back, by NetworkManager's timer or at the next start. The document is not the cause: retry it.";
+    NOT_BACK = "LM2007", "the rollback is incomplete",
+        "The change was rolled back, but something differs from the state before the change; the message lists \
+         what. Check this host. `linesman history` shows the change, `linesman recover` tries to complete the \
+         rollback, and `linesman gather` collects diagnostics for support.";
+    CHECKPOINT_LOST = "LM2008", "NetworkManager lost the checkpoint",
+        "NetworkManager was restarted during the change, or was so busy that its rollback timer expired. The change \
+         was rolled back. Find out why NetworkManager was restarted (journalctl -u NetworkManager), then retry.";
+    NOT_CONFIRMED = "LM2009", "the change was not confirmed",
+        "The change was applied with --try or --no-commit and was rolled back, because nobody ran `linesman commit` \
+         in time, or because somebody ran `linesman rollback`.";
+    NOT_LASTING = "LM2010", "the change would not survive a reboot",
+        "The host is in the desired state, but the profiles on disk would not restore it at the next boot: a \
+         profile is missing, is not activated automatically, or another profile has precedence. The change was \
+         rolled back. The message names the interface.";
+    NOT_WRITTEN = "LM2011", "the snapshot or the journal cannot be written",
+        "A change starts only after the snapshot is on disk, and it could not be written. Check the free space and \
+         the permissions of the directory that the message names (default: /var/lib/linesman).";
+    BUSY = "LM2012", "another change is in progress",
+        "Another linesman process, a change that is pending confirmation, or another program with a NetworkManager \
+         checkpoint is changing this host. An agent retries automatically. `linesman history` shows a pending \
+         change.";
+    REFUSED = "LM2013", "nmstate rejects the state",
+        "nmstate rejected the document on this host. No changes were made. The message is from nmstate. Correct the \
+         document.";
+    OLD_INSTRUCTION = "LM2014", "outdated release",
+        "The cluster asks this node for an older version of the policy than the last one that it accepted, probably \
+         because the API server was restored from a backup. No changes were made. Edit the spec of the policy to \
          roll it out again.";
-    NO_WAY_BACK = "LM2015", "this node does not remember what the policy changed",
-        "A policy is to be reverted here, but what was there before it is not written down on this node: its disk was \
-         replaced, or another program applied the policy. Nothing was touched. Say in a policy of its own what should be there.";
-    NO_SECRET = "LM2016", "a Secret that the policy points to cannot be read",
-        "A secretKeyRef names a Secret, or a key in it, that is not there, or that the agent may not read. Secrets are \
-         looked up in the agents' own namespace only (by default nmstate). Nothing was touched; it is tried again by \
-         itself, with growing pauses, so making the Secret is enough.";
+    NO_WAY_BACK = "LM2015", "no record of what the policy changed",
+        "The policy is to be reverted on this node, but the node has no record of the state before it: its disk was \
+         replaced, or another program applied the policy. No changes were made. Declare the state that you want in \
+         another policy.";
+    NO_SECRET = "LM2016", "a Secret cannot be read",
+        "A secretKeyRef names a Secret or a key that does not exist or that the agent is not allowed to read. \
+         Secrets are read only from the agents' namespace (default: nmstate). No changes were made. The agent \
+         retries automatically with increasing delays, so it is enough to create the Secret.";
 }
 
-/// The code of a change that was given up or taken back at this step of the transaction.
+/// The code of a change that failed at this step of the transaction.
 pub fn of_step(step: &str) -> &'static str {
     match step {
         "verify" => NOT_HELD,
@@ -76,8 +79,8 @@ pub fn of_step(step: &str) -> &'static str {
     }
 }
 
-/// To every code how it is told in a cluster. A test finds each in a golden case of `cases/report`.
-pub const TOLD: &[(&str, &str)] = &[
+/// An example message for each code. A test finds each of them in a golden case of `fleet/cases/report`.
+pub const EXAMPLE_MESSAGES: &[(&str, &str)] = &[
     (
         HINDERED,
         "[LM2001] NetworkManager does not answer on D-Bus; start NetworkManager.service; nothing was touched",
@@ -123,6 +126,6 @@ pub const TOLD: &[(&str, &str)] = &[
     ),
 ];
 
-pub fn told(code: &str) -> Option<&'static str> {
-    TOLD.iter().find(|(known, _)| *known == code).map(|(_, line)| *line)
+pub fn example_message(code: &str) -> Option<&'static str> {
+    EXAMPLE_MESSAGES.iter().find(|(known, _)| *known == code).map(|(_, line)| *line)
 }

@@ -1,4 +1,4 @@
-//! To every code a document that causes it, and the same document put right. A test holds them to that.
+//! For each code a document that causes it and the corrected document; a test checks both.
 
 mod bases;
 mod documents;
@@ -12,7 +12,7 @@ mod routes;
 pub struct Example {
     pub code: &'static str,
     pub wrong: &'static str,
-    /// `None` where it is not the document that has to change.
+    /// `None` if correcting the document is not the remedy.
     pub right: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! `linesman check`: what is wrong with documents, offline.
+//! `linesman check`: validates documents offline.
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ pub fn run(args: &CheckArgs, format: Format) -> Exit {
     Exit::Input
 }
 
-/// Those that are right by themselves, as policies of one host.
+/// Composes the documents as policies of one host.
 fn contradictions(checked: &mut [Checked]) {
     let policies: Vec<Policy> = checked.iter().filter_map(Checked::policy).collect();
     let Err(conflicts) = compose(&policies.iter().collect::<Vec<_>>()) else { return };
@@ -47,10 +47,10 @@ fn contradictions(checked: &mut [Checked]) {
             newer.and_then(|at| checked.get(at))
         {
             let path = conflict.path.clone();
-            let problem = Diagnostic::new(CONTRADICTION, format!("contradiction: {conflict}"))
+            let problem = Diagnostic::new(CONTRADICTION, format!("conflict: {conflict}"))
                 .spanning(document.span(&path))
                 .at(path)
-                .hint("say it in one of the two, or make both agree; for different hosts use --apart");
+                .hint("set it in one document only, or make both agree; use --apart if the documents are for different hosts");
             let document = document.clone();
             if let Some(slot) = newer.and_then(|at| checked.get_mut(at)) {
                 let mut problems = match slot {
@@ -75,7 +75,7 @@ fn complain(why: &Unreadable, format: Format) -> Exit {
 fn summary(checked: &[Checked], wrong: usize) -> String {
     let errors: usize = checked.iter().map(|file| file.findings().len()).sum();
     let code = checked.iter().flat_map(Checked::findings).find_map(|finding| finding.code);
-    let more = code.map(|code| format!("; `linesman explain {code}` tells more")).unwrap_or_default();
+    let more = code.map(|code| format!("; run `linesman explain {code}` for details")).unwrap_or_default();
     let errors = verbs::count(errors, "error");
     match checked.len() {
         1 => format!("{errors}{more}"),
@@ -83,7 +83,7 @@ fn summary(checked: &[Checked], wrong: usize) -> String {
     }
 }
 
-/// A file, and what became of it.
+/// A file and the result of its check.
 enum Checked {
     Right(Document),
     Wrong(Document, Vec<Diagnostic>),
@@ -106,7 +106,7 @@ impl Checked {
         }
     }
 
-    /// Named as its manifest says, or as its file is called.
+    /// Named by its manifest, or by its file.
     fn policy(&self) -> Option<Policy> {
         let (Self::Right(document) | Self::Wrong(document, _)) = self else { return None };
         Some(document.to_policy(&document.name))
@@ -164,7 +164,7 @@ fn documents_in(directory: &Path) -> Result<Vec<PathBuf>, Unreadable> {
         paths.map_err(cannot)?.into_iter().filter(|path| path.is_file() && is_document(path)).collect();
     documents.sort();
     if documents.is_empty() {
-        let none = format!("{} has no *.yaml, *.yml or *.json in it", directory.display());
+        let none = format!("no *.yaml, *.yml or *.json files in {}", directory.display());
         return Err(unreadable(none));
     }
     Ok(documents)

@@ -1,4 +1,4 @@
-//! `linesman explain`: the long text to a code.
+//! `linesman explain`: the page of an error code.
 
 use linesman_core::codes::{self, Explanation, examples};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::cli::{ExplainArgs, Format};
 use crate::exit::Exit;
 use crate::output;
 
-/// Text is set to this width: narrow enough for half a screen.
+/// Narrow enough for half a screen.
 const WIDTH: usize = 78;
 
 pub fn run(args: &ExplainArgs, format: Format) -> Exit {
@@ -39,23 +39,23 @@ fn unknown(code: &str) -> String {
     let near: Vec<String> =
         codes::near(code).iter().map(|entry| format!("\n  {}  {}", entry.code, entry.title)).collect();
     let suggestions =
-        if near.is_empty() { String::new() } else { format!("; did you mean{}\n", near.concat()) };
-    let all = "`linesman explain` lists all codes";
+        if near.is_empty() { String::new() } else { format!("; similar codes:{}\n", near.concat()) };
+    let all = "run `linesman explain` to list all codes";
     match suggestions.is_empty() {
-        true => format!("linesman: there is no code '{code}'; {all}"),
-        false => format!("linesman: there is no code '{code}'{suggestions}{all}"),
+        true => format!("linesman: unknown code '{code}'; {all}"),
+        false => format!("linesman: unknown code '{code}'{suggestions}{all}"),
     }
 }
 
 fn text(entry: &Explanation) -> String {
     let mut text = format!("{}: {}\n\n{}\n", entry.code, entry.title, filled(entry.text));
-    if let Some(told) = codes::endings::told(entry.code) {
-        text += &format!("\nThis is how it is told:\n\n{}", indented(told));
+    if let Some(message) = codes::endings::example_message(entry.code) {
+        text += &format!("\nExample message:\n\n{}", indented(message));
     }
     let Some(example) = examples::of(entry.code) else { return text };
-    text += &format!("\nThis causes it:\n\n{}", indented(example.wrong));
+    text += &format!("\nIncorrect:\n\n{}", indented(example.wrong));
     if let Some(right) = example.right {
-        text += &format!("\nThis is right:\n\n{}", indented(right));
+        text += &format!("\nCorrect:\n\n{}", indented(right));
     }
     text
 }
@@ -66,9 +66,9 @@ fn data(entry: &Explanation) -> Value {
         "code": entry.code,
         "title": entry.title,
         "text": entry.text,
-        "wrong": example.map(|example| example.wrong),
-        "told": codes::endings::told(entry.code),
-        "right": example.and_then(|example| example.right),
+        "exampleMessage": codes::endings::example_message(entry.code),
+        "incorrect": example.map(|example| example.wrong),
+        "correct": example.and_then(|example| example.right),
     })
 }
 
@@ -99,16 +99,15 @@ mod tests {
     fn every_code_can_be_explained() {
         for entry in codes::all() {
             let text = text(entry);
-            let shown =
-                ["This causes it:", "This is how it is told:"].iter().any(|title| text.contains(title));
+            let shown = ["Incorrect:", "Example message:"].iter().any(|title| text.contains(title));
             assert!(text.contains(entry.title) && shown, "{text}");
             assert!(text.lines().filter(|line| !line.starts_with("    ")).all(|line| line.len() <= WIDTH));
         }
     }
 
     #[test]
-    fn an_unknown_code_is_told_what_is_near() {
-        assert!(unknown("LM0411").contains("LM0401  port listed twice"), "{}", unknown("LM0411"));
-        assert!(!unknown("strange").contains("did you mean"));
+    fn an_unknown_code_lists_similar_ones() {
+        assert!(unknown("LM0411").contains("LM0401  duplicate port"), "{}", unknown("LM0411"));
+        assert!(!unknown("strange").contains("similar codes"));
     }
 }

@@ -1,4 +1,4 @@
-//! `linesman import`: what a host has been configured with, as a document.
+//! `linesman import`: the configuration of a host as a document.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ enum Unreadable {
     Io(String, std::io::Error),
     #[error("{0} is not text (UTF-8)")]
     NotText(String),
-    #[error("there is nothing to import in {0}: no .nmconnection and no .yaml file")]
+    #[error("nothing to import in {0}: it has no *.nmconnection or *.yaml files")]
     Empty(String),
 }
 
 pub async fn run(args: ImportArgs, format: Format) -> Exit {
     if args.files.is_empty() {
         if args.from.is_some() {
-            output::error("linesman: --from needs files to read; without files the running host is imported");
+            output::error("linesman: --from requires FILE; without files, the running state is imported");
             return Exit::Usage;
         }
         return running(format).await;
@@ -64,7 +64,7 @@ fn print(imported: &Imported, from: &str, format: Format) -> Exit {
         output::error(format!("note: {note}"));
     }
     if import::is_empty(&imported.state) {
-        output::error("linesman: nothing of this can be imported; the notes say why");
+        output::error("linesman: nothing to import; see the notes above");
         return Exit::Failed;
     }
     match format {
@@ -88,7 +88,7 @@ fn refuse(faults: &[Fault], inputs: &[Input]) -> Exit {
     Exit::Input
 }
 
-/// A file, or all files of a folder that could be meant, in the order in which netplan reads them.
+/// A file, or the matching files of a directory in the order in which netplan reads them.
 fn read(path: &Path, from: Option<ImportFormat>) -> Result<Vec<Input>, Unreadable> {
     if !path.is_dir() {
         return Ok(vec![file(path)?]);

@@ -18,8 +18,8 @@ pub fn run(args: &ManArgs) -> Exit {
     match written {
         Ok(()) => Exit::Done,
         Err(error) => {
-            let place = args.dir.as_ref().map(|dir| format!(" into {}", dir.display())).unwrap_or_default();
-            output::error(format!("linesman: cannot write manual pages{place}: {error}"));
+            let place = args.dir.as_ref().map(|dir| format!(" to {}", dir.display())).unwrap_or_default();
+            output::error(format!("linesman: cannot write the manual pages{place}: {error}"));
             Exit::Failed
         }
     }

@@ -24,7 +24,7 @@ pub async fn run(args: ShowArgs, format: Format) -> Exit {
         Some(name) => match of_interface(&state, name) {
             Some(part) => part,
             None => {
-                output::error(format!("linesman: there is no interface {name} on this host"));
+                output::error(format!("linesman: interface {name} not found on this host"));
                 return Exit::Failed;
             }
         },

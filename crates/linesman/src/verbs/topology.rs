@@ -1,4 +1,4 @@
-//! `linesman topology`: what carries what.
+//! `linesman topology`: how interfaces are stacked.
 
 use std::path::Path;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub async fn run(args: TopologyArgs, format: Format) -> Exit {
     Exit::Done
 }
 
-/// How long NetworkManager may take to tell what it knows.
+/// How long NetworkManager may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Without NetworkManager the kernel still knows most, and a picture is wanted most when something is broken.
@@ -50,7 +50,7 @@ async fn host() -> Result<Value, Exit> {
         output::error(format!("linesman: {error}"));
         Exit::from(&error)
     })?;
-    output::error("linesman: NetworkManager does not answer; this is what the kernel alone knows");
+    output::error("warning: NetworkManager does not answer; showing what the kernel reports");
     Ok(state)
 }
 

@@ -18,9 +18,9 @@ use crate::output;
 
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error("{0} is there already; name another file with --file")]
+    #[error("{0} already exists; specify another file with --file")]
     Exists(String),
-    #[error("an archive does not belong on a terminal; redirect it, or name a file with --file")]
+    #[error("refusing to write an archive to a terminal; redirect the output or specify a file with --file")]
     Terminal,
     #[error("cannot write {0}: {1}")]
     Write(String, io::Error),
@@ -30,8 +30,8 @@ pub async fn run(args: GatherArgs, settings: &Settings) -> Exit {
     let name = name();
     let target = args.file.unwrap_or_else(|| PathBuf::from(format!("{name}.tar.gz")));
     match collect(&target, &name, settings).await {
-        Ok(said) => {
-            output::error(said);
+        Ok(summary) => {
+            output::error(summary);
             Exit::Done
         }
         Err(failure) => {
@@ -95,8 +95,8 @@ fn summary(shown: &str, size: usize, parts: &[Part]) -> String {
     let kib = size.div_ceil(1024);
     let rest = match missing {
         0 => String::new(),
-        1 => "; one part could not be had, index.txt says why".to_owned(),
-        many => format!("; {many} parts could not be had, index.txt says why"),
+        1 => "; 1 part could not be collected, see index.txt".to_owned(),
+        many => format!("; {many} parts could not be collected, see index.txt"),
     };
     format!("wrote {shown}: {kib} KiB, {} parts, secrets masked{rest}", parts.len() - missing)
 }
