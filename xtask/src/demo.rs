@@ -38,7 +38,7 @@ pub fn run() -> Fallible<()> {
         "cargo xtask lab up --nodes 3          a lab of your own (--cluster: in a Kubernetes cluster); then",
     );
     show.say("cargo xtask lab exec n1 -- bash       be root on a node, and break it");
-    show.say("docs/howto/keep-a-host.md             what the agent does with your policies");
+    show.say("docs/howto/run-the-agent.md           what the agent does with your policies");
     show.say("docs/tutorial.md                      the same by hand, in a quarter of an hour");
     show.say("make test, make bench                 what this demo says, proven and measured");
     Ok(())
