@@ -88,7 +88,8 @@ fn spoken(example: &Example, text: &str) -> Vec<&'static str> {
 #[test]
 fn every_code_is_explained_with_an_example() {
     let explained: BTreeSet<&str> = examples::all().map(|example| example.code).collect();
-    let of_documents: Vec<_> = codes::all().filter(|entry| endings::example_message(entry.code).is_none()).collect();
+    let of_documents: Vec<_> =
+        codes::all().filter(|entry| endings::example_message(entry.code).is_none()).collect();
     let missing: Vec<_> = of_documents.iter().filter(|entry| !explained.contains(entry.code)).collect();
     assert!(missing.is_empty(), "without an example in crates/core/src/codes/examples: {missing:#?}");
     assert_eq!(explained.len(), examples::all().count(), "one example each");

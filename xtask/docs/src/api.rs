@@ -1,4 +1,4 @@
-//! The cluster's kinds, from the definitions that the API server gets.
+//! The API: kinds and fields from the CustomResourceDefinitions.
 
 use linesman_api::{conditions, crd};
 use serde_json::Value;
@@ -6,12 +6,12 @@ use serde_json::Value;
 use super::NOTE;
 
 const INTRO: &str = "\
-`linesman crds` prints the definitions, `deploy/crds` holds them. Everything that kubernetes-nmstate does not know is optional. Fields under `spec` of an
-enactment are the operator's alone, its `status` is the agent's.";
+`linesman crds` prints the definitions; they are also in `deploy/crds`. All fields that kubernetes-nmstate does not have
+are optional. The operator writes the `spec` of an enactment, the agent writes its `status`.";
 
 pub fn page() -> String {
     let kinds: String = crd::all().iter().map(kind).collect();
-    format!("{NOTE}\n\n# The API\n\n{INTRO}\n\n{kinds}## Conditions\n\n{}", told())
+    format!("{NOTE}\n\n# The API\n\n{INTRO}\n\n{kinds}## Conditions\n\n{}", condition_types())
 }
 
 fn kind(crd: &Value) -> String {
@@ -27,13 +27,13 @@ fn kind(crd: &Value) -> String {
     }
     let short = if short.is_empty() { String::new() } else { format!(", short `{}`", short.join("`, `")) };
     format!(
-        "## {}\n\n`nmstate.io`, versions {}{short}.\n\n| field | what it says |\n|---|---|\n{rows}\n",
+        "## {}\n\n`nmstate.io`, versions {}{short}.\n\n| field | meaning |\n|---|---|\n{rows}\n",
         names["kind"].as_str().unwrap_or_default(),
         versions.join(" and "),
     )
 }
 
-/// What has no description needs none: its name says it, or it is Kubernetes' own.
+/// Fields without a description are self-explanatory, or standard in Kubernetes.
 fn walk(path: &str, schema: &Value, rows: &mut String) {
     if let Some(about) = schema["description"].as_str() {
         rows.push_str(&format!("| `{path}` | {} |\n", about.replace('|', "\\|").replace('\n', " ")));
@@ -46,13 +46,13 @@ fn walk(path: &str, schema: &Value, rows: &mut String) {
     }
 }
 
-fn told() -> String {
+fn condition_types() -> String {
     let line = |kind: &str, types: &[&str]| format!("| {kind} | `{}` |\n", types.join("`, `"));
     let enactment: Vec<&str> =
         conditions::enactment::ALL.iter().copied().chain([conditions::enactment::DRIFTED]).collect();
     format!(
-        "| of | types |\n|---|---|\n{}{}\nWhat to do about them: [how to roll a policy out](../howto/roll-out-a-policy.md).\n",
-        line("a policy", &conditions::policy::ALL),
-        line("an enactment", &enactment),
+        "| kind | condition types |\n|---|---|\n{}{}\nSee [how to roll out a policy](../howto/roll-out-a-policy.md).\n",
+        line("NodeNetworkConfigurationPolicy", &conditions::policy::ALL),
+        line("NodeNetworkConfigurationEnactment", &enactment),
     )
 }

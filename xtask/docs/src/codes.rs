@@ -1,26 +1,26 @@
-//! Every error code, as `linesman explain` tells it.
+//! Every error code, as `linesman explain` prints it.
 
 use linesman_core::codes::{self, Explanation, examples};
 
-use super::{NOTE, fenced};
+use super::{NOTE, fenced, wrapped};
 
 pub fn page() -> String {
-    let intro = "Every error in a document, and every way in which a change can end badly, has a stable code: it is never \
-                 renumbered or used again for something else. `linesman explain CODE` says the same at a terminal.";
+    let intro = "Every error in a document and every failure of a change has a stable code. Codes are never renumbered \
+                 or reused. `linesman explain CODE` prints the same text.";
     let entries: String = codes::all().map(entry).collect();
-    format!("{NOTE}\n\n# Error codes\n\n{intro}\n{entries}")
+    format!("{NOTE}\n\n# Error codes\n\n{}\n{entries}", wrapped(intro))
 }
 
 fn entry(explanation: &Explanation) -> String {
     let Explanation { code, title, text } = explanation;
-    let mut entry = format!("\n## {code}: {title}\n\n{text}\n");
-    if let Some(told) = codes::endings::told(code) {
-        entry += &format!("\nThis is how it is told:\n\n{}", fenced("text", &format!("{told}\n")));
+    let mut entry = format!("\n## {code}: {title}\n\n{}\n", wrapped(text));
+    if let Some(message) = codes::endings::example_message(code) {
+        entry += &format!("\nExample message:\n\n{}", fenced("text", &format!("{message}\n")));
     }
     if let Some(example) = examples::of(code) {
-        entry += &format!("\nThis causes it:\n\n{}", fenced("yaml", example.wrong));
+        entry += &format!("\nIncorrect:\n\n{}", fenced("yaml", example.wrong));
         if let Some(right) = example.right {
-            entry += &format!("\nThis is right:\n\n{}", fenced("yaml", right));
+            entry += &format!("\nCorrect:\n\n{}", fenced("yaml", right));
         }
     }
     entry

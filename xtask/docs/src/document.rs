@@ -1,4 +1,4 @@
-//! What can be written in a document.
+//! The keys of a document.
 
 use linesman_core::check::fields::{INTERFACE, OPTIONS, TOP};
 use linesman_core::interface_kind::InterfaceKind;
@@ -6,25 +6,26 @@ use linesman_core::interface_kind::InterfaceKind;
 use super::NOTE;
 
 const POLICY: &str = "\
-A NodeNetworkConfigurationPolicy may say in its `spec`, beside `desiredState` and `capture`, what the agent does with it. A plain
-state in the agent's directory is a policy, too: it is named after its file and has the defaults. Keys that mean something in a
-cluster only (`nodeSelector`, `maxUnavailable` and so on) are left alone. [How to keep a host](../howto/keep-a-host.md) has examples.";
+In addition to `desiredState` and `capture`, the `spec` of a NodeNetworkConfigurationPolicy may contain options for the
+agent. A plain state in the agent's directory is a policy as well: it is named after its file and has the default options.
+Options that apply only in a cluster (`nodeSelector`, `maxUnavailable` and so on) are ignored on a single host. See
+[how to run the agent](../howto/run-the-agent.md) for examples.";
 
 const INTRO: &str = "\
-A document is an [NMState](https://nmstate.io) state, in YAML or JSON. It may also be an NMPolicy (`capture` and
-`desired`) or a NodeNetworkConfigurationPolicy (`spec.desiredState`). `linesman check FILE` says what is wrong with one.";
+A document is an [NMState](https://nmstate.io) state in YAML or JSON, an NMPolicy (`capture` and `desired`), or a
+NodeNetworkConfigurationPolicy (`spec.desiredState`). `linesman check FILE` validates a document.";
 
 const SECRETS: &str = "\
-In a cluster, a secret (a password, a key, a shared secret: any key that is named so) must not stand in a policy. It points to a Secret
-in the agents' namespace instead, and each agent reads it there when it applies the policy:
+In a cluster, a policy must not contain secrets in plain text (passwords, keys, shared secrets: every key with such a
+name). Refer to a Secret in the agents' namespace instead. Each agent reads it when it applies the policy:
 
     802.1x:
       identity: host-1
       private-key: /etc/pki/host-1.key
       private-key-password: {secretKeyRef: {name: doors, key: host-1}}
 
-The clear text is in the host's own profile and nowhere else. A Secret that changes later is read at the next change of the policy. In
-files on a host, without a cluster, secrets stand in clear.";
+The plain text is stored only in the profile on the host. If the Secret changes, it is read again at the next change of
+the policy. In files on a host, without a cluster, secrets are in plain text.";
 
 pub fn page() -> String {
     let plain = |(key, meaning): &(&str, &str)| format!("| `{key}` | {meaning} |\n");
@@ -35,10 +36,10 @@ pub fn page() -> String {
     let option =
         |(key, meaning, default): &(&str, &str, &str)| format!("| `{key}` | {meaning} | {default} |\n");
     format!(
-        "{NOTE}\n\n# Documents\n\n{INTRO}\n\n## At the top\n\n| key | what it is for |\n|---|---|\n{}\n\
-         ## Every interface\n\n| key | what it is for |\n|---|---|\n{}\n\
-         ## Types of interfaces\n\n| type | what it is | its own keys |\n|---|---|---|\n{}\n\
-         ## Options of a policy\n\n{POLICY}\n\n| key | what it is for | default |\n|---|---|---|\n{}\n\
+        "{NOTE}\n\n# Documents\n\n{INTRO}\n\n## Top level\n\n| key | meaning |\n|---|---|\n{}\n\
+         ## All interfaces\n\n| key | meaning |\n|---|---|\n{}\n\
+         ## Interface types\n\n| type | meaning | additional keys |\n|---|---|---|\n{}\n\
+         ## Policy options\n\n{POLICY}\n\n| key | meaning | default |\n|---|---|---|\n{}\n\
          ## Secrets\n\n{SECRETS}\n",
         TOP.iter().map(plain).collect::<String>(),
         INTERFACE.iter().map(plain).collect::<String>(),

@@ -1,4 +1,4 @@
-//! What agent and operator count.
+//! The metrics of the agent and the operator.
 
 use linesman_agent::metrics::TABLE;
 use linesman_agent::status::Phase;
@@ -6,27 +6,27 @@ use linesman_agent::status::Phase;
 use super::NOTE;
 
 const INTRO: &str = "\
-The agent serves them at `http://127.0.0.1:9473/metrics` (`linesman agent --listen` chooses another place) in the
-OpenMetrics text format. [How to watch the agent](../howto/watch-the-agent.md) has alerts by example.";
+The agent serves its metrics at `http://127.0.0.1:9473/metrics` in the OpenMetrics text format. Use
+`linesman agent --listen` to change the address. See [how to monitor the agent](../howto/monitor-the-agent.md) for alerts.";
 
 const OPERATOR: &str = "\
-The operator serves them at `http://127.0.0.1:9474/metrics` (`linesman operator --listen` chooses another place). Names that begin with
-`kubernetes_nmstate` mean what they mean there.";
+The operator serves its metrics at `http://127.0.0.1:9474/metrics`. Use `linesman operator --listen` to change the
+address. Metrics whose names begin with `kubernetes_nmstate` have the same meaning as in kubernetes-nmstate.";
 
 const OUTCOMES: &str = "\
-`linesman_apply_total` has the outcomes `unchanged` (it held already), `committed`, `rolled-back`, `incomplete` (rolled
-back, but something is not as before), `abandoned` (interrupted before anything was touched) and `refused` (it does not
-fit this host, or the host lacks something).";
+The outcomes of `linesman_apply_total` are `unchanged` (already in the desired state), `committed`, `rolled-back`,
+`incomplete` (the rollback is incomplete), `abandoned` (interrupted before any change was made) and `refused` (the policy
+does not fit this host, or a prerequisite is missing).";
 
 pub fn page() -> String {
     let phases: Vec<String> = Phase::ALL.iter().map(|phase| format!("`{}`", phase.word())).collect();
     format!(
         "{NOTE}\n\n# Metrics\n\n## The agent\n\n{INTRO}\n\n{}\n\
-         `linesman_policies` has the phases {}.\n{OUTCOMES}\n\n## The operator\n\n{OPERATOR}\n\n{}\n\
-         ## Health\n\n| path | answers |\n|---|---|\n\
-         | `/healthz` | 200 as long as the process lives |\n\
-         | `/readyz` | 200 once the agent has looked at the host and while it can, or the operator knows the cluster (whether it leads or stands by); else 503; \
-         the body tells the story in a line |\n",
+         The phases of `linesman_policies` are {}.\n{OUTCOMES}\n\n## The operator\n\n{OPERATOR}\n\n{}\n\
+         ## Health\n\n| path | response |\n|---|---|\n\
+         | `/healthz` | 200 while the process is running |\n\
+         | `/readyz` | 200 if the agent can observe the host, or if the operator has synced with the cluster \
+         (leader or standby); otherwise 503. The body is a one-line summary |\n",
         table(&TABLE),
         phases.join(", "),
         table(&linesman_operator::metrics::TABLE),
@@ -40,5 +40,5 @@ fn table(rows: &[(&str, &str, &str, &str)]) -> String {
         format!("| `{name}` | {kind} | {labels} | {meaning} |\n")
     };
     let rows: String = rows.iter().map(row).collect();
-    format!("| metric | kind | label | what it says |\n|---|---|---|---|\n{rows}")
+    format!("| metric | type | labels | meaning |\n|---|---|---|---|\n{rows}")
 }

@@ -1,67 +1,74 @@
-//! What can be written in a document, for people who look it up. A test holds it to what the checks know.
+//! The keys of a document, for the reference page. A test compares them with the keys that the checks know.
 
-/// A key, and what it is for.
+/// A key and its meaning.
 pub type Field = (&'static str, &'static str);
 
 pub const TOP: &[Field] = &[
-    ("interfaces", "the interfaces that are declared; what is not named is left alone"),
-    ("routes", "`config`: the routes that are declared"),
-    ("route-rules", "`config`: which traffic asks which routing table"),
-    ("dns-resolver", "`config`: name servers, search domains and options"),
-    ("hostname", "`config`: the name of the host"),
-    ("ovs-db", "keys of Open vSwitch's own record: `external_ids`, `other_config`"),
-    ("ovn", "`bridge-mappings`: which bridge leads to which physical network"),
-    ("description", "for people; changes nothing"),
+    ("interfaces", "the declared interfaces; other interfaces are not changed"),
+    ("routes", "`config`: the declared routes"),
+    ("route-rules", "`config`: the declared policy routing rules"),
+    ("dns-resolver", "`config`: DNS servers, search domains and options"),
+    ("hostname", "`config`: the host name"),
+    ("ovs-db", "global Open vSwitch database keys: `external_ids`, `other_config`"),
+    ("ovn", "`bridge-mappings`: the bridge for each physical network"),
+    ("description", "a comment; has no effect"),
 ];
 
 pub const INTERFACE: &[Field] = &[
-    ("name", "the interface's name; with `identifier`, that of its profile"),
-    ("profile-name", "what NetworkManager calls the profile"),
-    ("description", "for people; kept with the profile"),
-    ("type", "one of the types below; without it, an existing interface is taken as it is"),
+    ("name", "name of the interface; with `identifier`, name of its profile"),
+    ("profile-name", "name of the NetworkManager profile"),
+    ("description", "a comment; stored in the profile"),
+    ("type", "one of the types below; may be omitted for an existing interface"),
     ("driver", "read only: the kernel driver"),
-    ("state", "`up` (also when left out), `down`, `absent` or `ignore`"),
-    ("identifier", "how the device is found: `name`, `mac-address` or `pci-address`"),
-    ("mac-address", "its MAC address; with `identifier: mac-address`, the one to look for"),
-    ("permanent-mac-address", "read only: the address that the device was made with"),
-    ("pci-address", "with `identifier: pci-address`, the one to look for"),
-    ("mtu", "the largest packet in bytes"),
-    ("min-mtu", "read only: the smallest MTU that the device takes"),
-    ("max-mtu", "read only: the largest MTU that the device takes"),
+    ("state", "`up` (default), `down`, `absent` or `ignore`"),
+    ("identifier", "how the device is matched: `name`, `mac-address` or `pci-address`"),
+    ("mac-address", "MAC address to set; with `identifier: mac-address`, the address to match"),
+    ("permanent-mac-address", "read only: the hardware address of the device"),
+    ("pci-address", "with `identifier: pci-address`, the address to match"),
+    ("mtu", "maximum size of a packet in bytes"),
+    ("min-mtu", "read only: smallest MTU that the device supports"),
+    ("max-mtu", "read only: largest MTU that the device supports"),
     (
         "wait-ip",
-        "what must have an address before the interface counts as up: `any`, `ipv4`, `ipv6`, `ipv4+ipv6`",
+        "which addresses the interface needs before it counts as up: `any`, `ipv4`, `ipv6`, `ipv4+ipv6`",
     ),
     ("ipv4", "`enabled`, `dhcp`, `address` (a list of `ip` and `prefix-length`), and more"),
-    ("ipv6", "as `ipv4`, and `autoconf`"),
+    ("ipv6", "same as `ipv4`, and `autoconf`"),
     ("mptcp", "`address-flags` for Multipath TCP"),
-    ("controller", "the bridge, bond or VRF that it is a port of; empty takes it out"),
+    (
+        "controller",
+        "the bridge, bond or VRF that the interface is a port of; empty to remove it from its controller",
+    ),
     ("accept-all-mac-addresses", "promiscuous mode"),
-    ("copy-mac-from", "take the MAC address of this interface"),
-    ("ovs-db", "keys of its record in Open vSwitch: `external_ids`, `other_config`"),
-    ("802.1x", "authentication at the switch"),
-    ("lldp", "`enabled: true` collects what neighbours say"),
+    ("copy-mac-from", "use the MAC address of this interface"),
+    ("ovs-db", "Open vSwitch database keys of the interface: `external_ids`, `other_config`"),
+    ("802.1x", "802.1X authentication"),
+    ("lldp", "`enabled: true` collects LLDP information of neighbours"),
     ("ethtool", "`feature`, `pause`, `coalesce`, `ring`, `fec`"),
-    ("dispatch", "scripts that NetworkManager runs when it goes up or down"),
-    ("alt-names", "other names of the interface"),
+    ("dispatch", "scripts that NetworkManager runs when the interface goes up or down"),
+    ("alt-names", "alternative names of the interface"),
 ];
 
-/// What a policy's `spec` says beside its desired state: the key, what it is for, and its default.
+/// The options of a policy: the key, its meaning, and its default.
 pub const OPTIONS: &[(&str, &str, &str)] = &[
     (
         "drift",
-        "what happens when somebody changes by hand what the policy says: `Ignore`, `Report` or `Correct`",
+        "what to do when the host differs from the policy after a manual change: `Ignore`, `Report` or `Correct`",
         "`Report`",
     ),
     (
         "onDelete",
-        "what happens to what the policy made when it is removed: `Retain`, or `Revert` to what was there before",
+        "what to do when the policy is removed: `Retain` its configuration, or `Revert` to the state before it",
         "`Retain`",
     ),
-    ("priority", "among policies that do not build on each other, the higher one goes first", "0"),
+    (
+        "priority",
+        "of policies that do not depend on each other, the one with the higher number is applied first",
+        "0",
+    ),
     (
         "probes",
-        "a list of what must work after the change as before, each spelled as `linesman apply --probe` takes it \
+        "a list of probes that must pass after the change, each written as for `linesman apply --probe` \
          (`tcp:10.0.0.1:22,timeout=5s`) or as `{probe: 'tcp:10.0.0.1:22', timeout: 5s}`; in a cluster also `apiServer` \
          and `nodeReady`",
         "`gateway` and `dns`; in a cluster also `apiServer` and `nodeReady`",

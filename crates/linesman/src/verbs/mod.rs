@@ -42,7 +42,9 @@ fn listen(text: &str) -> Result<Option<SocketAddr>, String> {
     if text == "none" {
         return Ok(None);
     }
-    let wrong = |_| format!("invalid value {text:?} for --listen: use ADDRESS:PORT, for example 127.0.0.1:9473, or none");
+    let wrong = |_| {
+        format!("invalid value {text:?} for --listen: use ADDRESS:PORT, for example 127.0.0.1:9473, or none")
+    };
     text.parse().map(Some).map_err(wrong)
 }
 
