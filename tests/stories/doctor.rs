@@ -62,20 +62,20 @@ fn warnings_name_what_gets_in_the_way() {
     let output = doctor(&host);
     assert_eq!(output.code(), Some(0), "{}", output.stdout);
     assert!(output.stdout.starts_with("this host is ready, with "), "{}", output.stdout);
-    assert!(finding(&output, "warning", "netplan gives").contains("/etc/netplan/a.yaml"));
+    assert!(finding(&output, "warning", "netplan configures").contains("/etc/netplan/a.yaml"));
     assert!(finding(&output, "warning", "ifupdown configures").contains("eth1"));
     assert!(
-        finding(&output, "warning", "'fleeting' of br7 is in memory only")
+        finding(&output, "warning", "'fleeting' of br7 is only in memory")
             .contains("remedy: nmcli connection modify")
     );
-    assert!(finding(&output, "warning", "start by themselves on eth2").contains("'one' and 'two'"));
+    assert!(finding(&output, "warning", "activated automatically on eth2").contains("'one' and 'two'"));
     assert!(finding(&output, "warning", "eth2 is not managed").contains("nmcli device set eth2 managed yes"));
-    assert!(finding(&output, "warning", "eth2 is not managed").contains("somebody switched it off"));
+    assert!(finding(&output, "warning", "eth2 is not managed").contains("because of `nmcli device set`"));
     node.sh("nmcli connection modify fleeting connection.autoconnect yes && \
              nmcli device set eth2 managed yes && rm /etc/netplan/a.yaml")
         .expect("the remedies work");
     let cured = doctor(&host).stdout;
-    for word in ["fleeting", "eth2 is not managed", "netplan gives"] {
+    for word in ["fleeting", "eth2 is not managed", "netplan configures"] {
         assert!(!cured.contains(word), "{word} was not cured:\n{cured}");
     }
 }
@@ -85,7 +85,7 @@ fn a_change_that_was_cut_off_is_a_problem_until_it_is_recovered() {
     let host = Host::new("doctor-interrupted");
     let apply = host.start_apply(BRIDGE, &[], "applied");
     host.wait_failpoint("applied");
-    assert!(finding(&doctor(&host), "ok", "checkpoints").contains("a change is under way"));
+    assert!(finding(&doctor(&host), "ok", "checkpoints").contains("a change is in progress"));
     apply.kill().expect("it can be killed");
     let output = doctor(&host);
     assert_eq!(output.code(), Some(1), "{}", output.stdout);
@@ -115,5 +115,5 @@ fn an_old_networkmanager_works_with_limits() {
     let host = Host::bookworm("doctor-bookworm");
     let output = doctor(&host);
     assert_eq!(output.code(), Some(0), "{}", output.stdout);
-    finding(&output, "warning", "its checkpoints leave DNS out");
+    finding(&output, "warning", "its checkpoints do not cover DNS");
 }

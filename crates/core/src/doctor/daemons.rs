@@ -7,14 +7,18 @@ pub(super) fn root(signs: &Signs) -> Vec<Finding> {
     if signs.root {
         return ok("root", "running as root");
     }
-    vec![problem("root", "not running as root; what only root may see is missing below", "run it with sudo")]
+    vec![problem("root", "not running as root; some checks are incomplete", "run `sudo linesman doctor`")]
 }
 
 pub(super) fn dbus(signs: &Signs) -> Vec<Finding> {
     match &signs.dbus {
         Answer::Yes(_) => ok("d-bus", "the system bus answers"),
         Answer::No(why) => {
-            vec![problem("d-bus", format!("no system bus: {why}"), "systemctl start dbus.socket")]
+            vec![problem(
+                "d-bus",
+                format!("the system bus does not answer: {why}"),
+                "systemctl start dbus.socket",
+            )]
         }
         Answer::NotAsked => Vec::new(),
     }
@@ -37,8 +41,8 @@ pub(super) fn networkmanager(signs: &Signs) -> Vec<Finding> {
     }
     if !at_least(version, DNS_IN_CHECKPOINT) {
         let message = format!(
-            "version {version} works, but its checkpoints leave DNS out: while linesman is dead, DNS \
-                servers stay changed until it recovers"
+            "version {version} is supported, but its checkpoints do not cover DNS: if linesman dies during a \
+                change, DNS servers stay changed until it recovers"
         );
         return vec![warning(CHECK, message, "update NetworkManager to 1.48 or newer")];
     }
@@ -56,23 +60,21 @@ pub(super) fn open_vswitch(signs: &Signs) -> Vec<Finding> {
         "systemctl enable --now openvswitch-switch.service (openvswitch.service on Fedora and RHEL)";
     let ovs = &signs.open_vswitch;
     match (uses_ovs(signs), ovs.database, ovs.switch) {
-        (_, true, true) => ok(CHECK, "ovsdb-server answers, ovs-vswitchd lives"),
+        (_, true, true) => ok(CHECK, "ovsdb-server and ovs-vswitchd are running"),
         (_, true, false) => {
             vec![problem(
                 CHECK,
-                "ovsdb-server answers, but ovs-vswitchd is not running: bridges come up in the database only",
+                "ovs-vswitchd is not running: bridges would exist only in the database",
                 START,
             )]
         }
-        (true, false, _) => vec![problem(
-            CHECK,
-            "there are profiles for Open vSwitch, but ovsdb-server does not answer",
-            START,
-        )],
+        (true, false, _) => {
+            vec![problem(CHECK, "Open vSwitch profiles exist, but ovsdb-server does not answer", START)]
+        }
         (false, false, _) if ovs.installed => {
             vec![warning(
                 CHECK,
-                "installed, but ovsdb-server does not answer; states with OVS bridges would be refused",
+                "installed, but ovsdb-server does not answer; documents with OVS bridges would be rejected",
                 START,
             )]
         }
@@ -89,19 +91,19 @@ pub(super) fn ovs_plugin(signs: &Signs) -> Vec<Finding> {
     if asked && !signs.ovs_plugin && uses_ovs(signs) {
         found.push(problem(
             CHECK,
-            "there are profiles for Open vSwitch, but NetworkManager has no plugin for it",
+            "Open vSwitch profiles exist, but NetworkManager has no OVS plugin",
             REMEDY,
         ));
     } else if asked && !signs.ovs_plugin && signs.open_vswitch.database {
         found.push(warning(
             CHECK,
-            "Open vSwitch runs, but NetworkManager has no plugin for it; states \
-            with OVS bridges would be refused",
+            "Open vSwitch is running, but NetworkManager has no OVS plugin; documents with OVS bridges would be \
+            rejected",
             REMEDY,
         ));
     }
     if !asked {
         return Vec::new();
     }
-    or_ok(found, CHECK, if signs.ovs_plugin { "NetworkManager has it" } else { "not needed" })
+    or_ok(found, CHECK, if signs.ovs_plugin { "installed" } else { "not needed" })
 }

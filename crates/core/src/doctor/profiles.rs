@@ -22,27 +22,26 @@ pub(super) fn unmanaged(signs: &Signs) -> Vec<Finding> {
 fn reason(nic: &Nic) -> (&'static str, String) {
     let manage = format!("nmcli device set {} managed yes", nic.name);
     match nic.reason {
-        73 => (" while the host sleeps", "wake the host up".to_owned()),
+        73 => (" while the host is suspended", "resume the host".to_owned()),
         74 => (
-            ": its configuration says so (unmanaged-devices, or managed=0)",
-            "look for unmanaged-devices and managed in /etc/NetworkManager/conf.d and \
+            " because of its configuration (unmanaged-devices, or managed=0)",
+            "check unmanaged-devices and managed in /etc/NetworkManager/conf.d and \
                 /usr/lib/NetworkManager/conf.d"
                 .to_owned(),
         ),
-        75 => (": somebody switched it off (nmcli device set)", manage),
+        75 => (" because of `nmcli device set`", manage),
         76 => (
-            ": a settings plugin says so (ifcfg-rh, ifupdown)",
-            "look at /etc/network/interfaces, and \
-            at managed= in the section [ifupdown] of NetworkManager.conf"
+            " because of a settings plugin (ifcfg-rh, ifupdown)",
+            "check /etc/network/interfaces, and managed= in the section [ifupdown] of NetworkManager.conf"
                 .to_owned(),
         ),
         77 => (
-            ": a udev rule says so (NM_UNMANAGED)",
-            "look for NM_UNMANAGED in /etc/udev/rules.d and \
+            " because of a udev rule (NM_UNMANAGED)",
+            "check NM_UNMANAGED in /etc/udev/rules.d and \
             /usr/lib/udev/rules.d"
                 .to_owned(),
         ),
-        78 => (": networking is switched off", "nmcli networking on".to_owned()),
+        78 => (" because networking is disabled", "nmcli networking on".to_owned()),
         _ => ("", manage),
     }
 }
@@ -53,8 +52,8 @@ pub(super) fn in_memory(signs: &Signs) -> Vec<Finding> {
     let found = fleeting.filter_map(|profile| {
         let interface = profile.active_on.as_ref()?;
         let message = format!(
-            "profile '{}' of {interface} is in memory only: a reboot would lose \
-            it",
+            "profile '{}' of {interface} is only in memory and would be lost on \
+            reboot",
             profile.id
         );
         Some(warning(
@@ -62,16 +61,16 @@ pub(super) fn in_memory(signs: &Signs) -> Vec<Finding> {
             message,
             format!(
                 "nmcli connection modify uuid {} connection.autoconnect yes \
-            (which saves it), or apply a document that names {interface}",
+            (this saves it), or apply a document with {interface}",
                 profile.uuid
             ),
         ))
     });
-    or_ok(found.collect(), CHECK, "none that is in use")
+    or_ok(found.collect(), CHECK, "none in use")
 }
 
 pub(super) fn in_conflict(signs: &Signs) -> Vec<Finding> {
-    const CHECK: &str = "rival profiles";
+    const CHECK: &str = "duplicate profiles";
     let mut by_device: BTreeMap<(&str, &str), Vec<&ProfileFact>> = BTreeMap::new();
     for profile in signs.profiles.iter().filter(|profile| profile.autoconnect) {
         if let Some(interface) = profile.interface.as_deref() {
@@ -91,7 +90,7 @@ pub(super) fn in_conflict(signs: &Signs) -> Vec<Finding> {
             warning(
                 CHECK,
                 format!(
-                    "{} both start by themselves on {interface}: which one wins at boot is chance",
+                    "{} are both activated automatically on {interface}: it is undefined which one wins at boot",
                     names.join(" and ")
                 ),
                 remedy,

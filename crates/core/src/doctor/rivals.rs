@@ -3,40 +3,40 @@
 use super::{Finding, OpenFile, Rival, Signs, Tool, or_ok, warning};
 
 pub(super) fn tools(signs: &Signs) -> Vec<Finding> {
-    const CHECK: &str = "rival tools";
+    const CHECK: &str = "other tools";
     let found = signs.rivals.iter().map(|rival| {
         let (what, remedy) = say(rival.tool);
         warning(CHECK, format!("{what} ({})", rival.evidence), remedy)
     });
-    or_ok(found.collect(), CHECK, "none seen")
+    or_ok(found.collect(), CHECK, "none found")
 }
 
 fn say(tool: Tool) -> (&'static str, &'static str) {
     match tool {
         Tool::Netplan => (
-            "netplan gives interfaces to systemd-networkd",
-            "`linesman import --from netplan /etc/netplan` makes a document of them; then write \
-                'renderer: NetworkManager', or remove the files",
+            "netplan configures interfaces with systemd-networkd",
+            "convert the files with `linesman import --from netplan /etc/netplan`, then set 'renderer: \
+                NetworkManager' or remove them",
         ),
         Tool::Ifupdown => (
             "ifupdown configures interfaces",
-            "leave only lo in /etc/network/interfaces, and apply a document for the rest",
+            "keep only lo in /etc/network/interfaces, and apply a document for the other interfaces",
         ),
         Tool::Networkd => (
-            "systemd-networkd runs and has interfaces of its own",
+            "systemd-networkd is running and manages interfaces",
             "systemctl disable --now systemd-networkd.service systemd-networkd.socket, or remove its \
                 .network files",
         ),
         Tool::CloudInit => (
-            "cloud-init writes the network configuration at boot",
+            "cloud-init writes network configuration at boot",
             "write 'network: {config: disabled}' to /etc/cloud/cloud.cfg.d/99-network.cfg",
         ),
-        Tool::Wicked => ("wicked runs", "systemctl disable --now wicked.service"),
-        Tool::Connman => ("connman runs", "systemctl disable --now connman.service"),
-        Tool::Dhcpcd => ("dhcpcd runs", "systemctl disable --now dhcpcd.service"),
+        Tool::Wicked => ("wicked is running", "systemctl disable --now wicked.service"),
+        Tool::Connman => ("connman is running", "systemctl disable --now connman.service"),
+        Tool::Dhcpcd => ("dhcpcd is running", "systemctl disable --now dhcpcd.service"),
         Tool::KubernetesNmstate => (
-            "kubernetes-nmstate's handler holds its lock on this host",
-            "delete its NMState object (the policies stay), so that only one of the two applies them",
+            "the handler of kubernetes-nmstate is running on this host",
+            "delete its NMState object (the policies stay), so that only one handler applies them",
         ),
     }
 }

@@ -12,19 +12,23 @@ pub(super) fn checkpoints(signs: &Signs) -> Vec<Finding> {
         return Vec::new();
     }
     if signs.under_way {
-        return ok(CHECK, "a change is under way");
+        return ok(CHECK, "a change is in progress");
     }
     let ours =
         |checkpoint: &str| signs.unfinished.iter().any(|change| change.waits.as_deref() == Some(checkpoint));
     let foreign = signs.checkpoints.iter().filter(|checkpoint| !ours(checkpoint));
     let found = foreign.map(|checkpoint| {
         let message = format!(
-            "checkpoint {checkpoint} is open and no change of linesman's waits for it: \
-            changes are refused until it ends"
+            "checkpoint {checkpoint} is open and does not belong to linesman: changes are rejected \
+            until it is closed"
         );
-        problem(CHECK, message, format!("let its owner end it, or `linesman rollback {checkpoint}`"))
+        problem(
+            CHECK,
+            message,
+            format!("close it with the program that created it, or run `linesman rollback {checkpoint}`"),
+        )
     });
-    or_ok(found.collect(), CHECK, "none is left open")
+    or_ok(found.collect(), CHECK, "none open")
 }
 
 pub(super) fn journal(signs: &Signs) -> Vec<Finding> {
@@ -34,17 +38,15 @@ pub(super) fn journal(signs: &Signs) -> Vec<Finding> {
         match waits {
             Some(_) => warning(
                 CHECK,
-                format!("change {id} ({source}) waits for its confirmation"),
-                "`linesman commit` keeps it, `linesman rollback` takes it back",
+                format!("change {id} ({source}) is pending confirmation"),
+                "run `linesman commit` or `linesman rollback`",
             ),
-            None => problem(
-                CHECK,
-                format!("change {id} ({source}) was interrupted"),
-                "`linesman recover` finishes it or takes it back",
-            ),
+            None => {
+                problem(CHECK, format!("change {id} ({source}) was interrupted"), "run `linesman recover`")
+            }
         }
     };
-    or_ok(signs.unfinished.iter().map(of).collect(), CHECK, "nothing unfinished")
+    or_ok(signs.unfinished.iter().map(of).collect(), CHECK, "no unfinished changes")
 }
 
 pub(super) fn state_dir(signs: &Signs) -> Vec<Finding> {
@@ -52,39 +54,34 @@ pub(super) fn state_dir(signs: &Signs) -> Vec<Finding> {
     let dir = &signs.state_dir;
     let mib = dir.free_bytes >> 20;
     if let Some(why) = &dir.unwritable {
-        let message =
-            format!("nothing can be written to {}: {why}; changes are refused without a journal", dir.path);
+        let message = format!("{} is not writable: {why}; changes are rejected without a journal", dir.path);
         return vec![problem(
             CHECK,
             message,
-            "make the folder writable for root, or name another with LINESMAN_STATE_DIR",
+            "make the directory writable for root, or set LINESMAN_STATE_DIR to another one",
         )];
     }
     if dir.free_bytes < TOO_LITTLE {
         let message =
-            format!("{} has {mib} MiB left; changes are refused without room for the way back", dir.path);
-        return vec![problem(CHECK, message, "free some space there")];
+            format!("{} has {mib} MiB left; changes are rejected without space for the snapshot", dir.path);
+        return vec![problem(CHECK, message, "free some disk space")];
     }
     if dir.free_bytes < LITTLE {
-        return vec![warning(
-            CHECK,
-            format!("{} has only {mib} MiB left", dir.path),
-            "free some space there",
-        )];
+        return vec![warning(CHECK, format!("{} has only {mib} MiB left", dir.path), "free some disk space")];
     }
     ok(CHECK, format!("{} is writable, {mib} MiB free", dir.path))
 }
 
 pub(super) fn units(signs: &Signs) -> Vec<Finding> {
     const CHECK: &str = "recovery at boot";
-    let Some(units) = &signs.units else { return ok(CHECK, "systemd does not run here") };
+    let Some(units) = &signs.units else { return ok(CHECK, "not applicable: systemd is not running") };
     let disabled: Vec<&str> =
         units.iter().filter(|unit| !unit.enabled).map(|unit| unit.name.as_str()).collect();
     if disabled.is_empty() {
-        return ok(CHECK, "its units are enabled");
+        return ok(CHECK, "units enabled");
     }
     let names = disabled.join(" ");
     let message =
-        format!("not enabled: {names}; a change that a power cut interrupts is not finished by itself");
+        format!("not enabled: {names}; a change that is interrupted by a power cut is not recovered at boot");
     vec![warning(CHECK, message, format!("install the units, then: systemctl enable {names}"))]
 }
