@@ -5,9 +5,10 @@ use linesman_core::codes::endings::NO_SECRET;
 use linesman_core::compose::compose;
 use linesman_core::inverse::{inverse, without, younger};
 use linesman_core::keep::{Entry, Fight, Ledger, Standing};
+use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Policy;
+use linesman_core::probe::{ParseError, Probe};
 use linesman_core::secrets::{Secrets, hide, left_open};
-use linesman_engine::outcome::{Outcome, Verdict};
 use linesman_engine::transaction::{Loaded, Refusal, Request, Session, Settings, Step};
 use linesman_engine::{Category, desired};
 use serde_json::Value;
@@ -18,8 +19,6 @@ use crate::clock;
 /// The first wait after something that was not the policy's fault; doubled each time.
 const FIRST_WAIT: u64 = 5;
 const LONGEST_WAIT: u64 = 300;
-
-const REVERT: &str = "revert of policy ";
 
 /// What an attempt came to, for one policy or several.
 #[derive(Debug)]
@@ -104,16 +103,26 @@ pub async fn together(
             return Attempt::Unfit(format!("contradiction: {} [{CONTRADICTION}]", told.join("; ")));
         }
     };
+    let probes = match probes(&all) {
+        Ok(probes) => probes,
+        Err(error) => return Attempt::Unfit(error.to_string()),
+    };
     let mut request = Request::new(title(&all), state);
-    let probes: Vec<String> = all.iter().filter_map(|p| p.options.probes.clone()).flatten().collect();
-    if all.iter().any(|p| p.options.probes.is_some()) {
-        // They were read before; what cannot be read twice does not exist.
-        request.probes = Some(probes.iter().filter_map(|p| p.parse().ok()).collect());
-    }
+    request.policies = all.iter().map(|policy| policy.name.clone()).collect();
+    request.probes = probes;
     if let Some(patience) = all.iter().filter_map(|p| p.options.patience).max() {
         request.patience = std::time::Duration::from_secs(patience);
     }
     without_secrets(run(session, &request, settings, say).await, secrets)
+}
+
+/// Those of all policies; none if no policy names any.
+fn probes(policies: &[&Policy]) -> Result<Option<Vec<Probe>>, ParseError> {
+    let named: Vec<&Vec<String>> = policies.iter().filter_map(|p| p.options.probes.as_ref()).collect();
+    if named.is_empty() {
+        return Ok(None);
+    }
+    named.into_iter().flatten().map(|text| text.parse()).collect::<Result<_, _>>().map(Some)
 }
 
 /// NetworkManager and nmstate may repeat what they were told.
@@ -152,17 +161,6 @@ fn title(policies: &[&Policy]) -> String {
     }
 }
 
-/// Whether a record of that title is about this policy. Of many, not all are named.
-pub fn concerns(title: &str, name: &str, revert: bool) -> bool {
-    if revert {
-        return title.strip_prefix(REVERT) == Some(name);
-    }
-    let several =
-        title.strip_prefix("policies ").map(|names| names.split(" and ").next().unwrap_or_default());
-    title.strip_prefix("policy ") == Some(name)
-        || several.is_some_and(|names| names.split(", ").any(|one| one == name))
-}
-
 /// What a policy that is gone had changed goes back, but for what other policies ask for.
 pub async fn revert(
     entry: &Entry,
@@ -173,7 +171,8 @@ pub async fn revert(
     let kept: Vec<&Policy> = kept.iter().filter(|p| p.name != entry.policy.name).collect();
     let kept = compose(&kept).unwrap_or(Value::Null);
     let back = without(&entry.back, &kept);
-    let request = Request::new(format!("{REVERT}{}", entry.policy.name), back);
+    let mut request = Request::new(format!("revert of policy {}", entry.policy.name), back);
+    (request.policies, request.revert) = (vec![entry.policy.name.clone()], true);
     if request.state.as_object().is_none_or(serde_json::Map::is_empty) {
         return Attempt::Ended(Box::new(Outcome::unchanged()));
     }
@@ -346,15 +345,5 @@ mod tests {
         let (a, b) = (policy(1), Policy { name: "b".into(), ..policy(1) });
         assert_eq!(title(&[&a]), "policy a");
         assert_eq!(title(&[&a, &b, &a, &b]), "policies a, b and 2 more");
-    }
-
-    #[test]
-    fn titles_name_their_policies() {
-        let (a, b) = (policy(1), Policy { name: "b".into(), ..policy(1) });
-        for titled in [title(&[&a]), title(&[&b, &a]), title(&[&b, &a, &b, &b])] {
-            assert!(concerns(&titled, "a", false), "{titled}");
-            assert!(!concerns(&titled, "c", false) && !concerns(&titled, "a", true), "{titled}");
-        }
-        assert!(concerns("revert of policy a", "a", true) && !concerns("revert of policy a", "a", false));
     }
 }

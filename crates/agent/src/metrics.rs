@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 
+use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Drift;
-use linesman_engine::outcome::{Outcome, Verdict};
 use prometheus_client::encoding::{EncodeLabelSet, text::encode};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;

@@ -1,6 +1,6 @@
 //! What the agent says on standard error: one line per event, as systemd's journal likes it.
 
-use linesman_engine::outcome::{Outcome, Verdict};
+use linesman_core::outcome::{Outcome, Verdict};
 use linesman_engine::transaction::Step;
 
 /// A line with the priority that journald understands.

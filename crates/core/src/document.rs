@@ -14,6 +14,7 @@ use crate::codes;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::path::{Path, Step};
 use crate::policy::{Options, Policy};
+use crate::probe::Probe;
 use tree::Mark;
 pub use tree::{Content, Entry, Node, Range};
 
@@ -34,8 +35,8 @@ pub struct Document {
     pub policy: Option<String>,
     /// What the policy says beside its state; the defaults for a bare state.
     pub options: Options,
-    /// Where each of `options.probes` is written.
-    probes: Vec<Range>,
+    /// Each of `options.probes`, and where it is written.
+    probes: Vec<(Probe, Range)>,
     tree: Node,
 }
 
@@ -78,9 +79,10 @@ impl Document {
         Some(first_line(&self.text, found.key.unwrap_or(found.node.range)))
     }
 
-    /// Where the probe at `index` of `options.probes` is written.
-    pub fn probe_span(&self, index: usize) -> Option<Span> {
-        self.probes.get(index).map(|range| first_line(&self.text, *range))
+    /// The probes that the policy names, with their places; none if it names none.
+    pub fn probes(&self) -> Option<impl Iterator<Item = (&Probe, Span)>> {
+        self.options.probes.as_ref()?;
+        Some(self.probes.iter().map(|(probe, range)| (probe, first_line(&self.text, *range))))
     }
 
     /// Whether the document refers to what its captures found; such values are only known on a host.

@@ -1,6 +1,7 @@
 //! What can be probed, and how it is written in a policy and on a command line.
 
 mod parse;
+mod result;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use parse::{FORMS, ParseError, duration};
+pub use result::{ProbeResult, ProbeStatus, Short};
 
 /// With the grace of the run after a change this keeps a host that answers nobody below three seconds.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(2);

@@ -1,7 +1,9 @@
 //! What can go wrong on a host, and what that means for trying again.
 
+use std::path::PathBuf;
+
 use linesman_core::codes::{NEEDS_CLUSTER, endings};
-pub use linesman_core::ending::Category;
+pub use linesman_core::outcome::Category;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -46,7 +48,12 @@ pub enum Error {
     Invalid(String),
     #[error("cannot write the journal under {dir}: {why}; nothing was changed")]
     Journal { dir: String, why: String },
-    #[error("the way back could not be written down: {0}; nothing was changed")]
+    #[error(
+        "{} was written by a newer linesman (version {found}, this one reads up to {known}); \
+         install the newer linesman and run `linesman recover`", file.display()
+    )]
+    NewerFile { file: PathBuf, found: u32, known: u32 },
+    #[error("cannot write the snapshot: {0}; no changes were made")]
     Snapshot(String),
     #[error("cannot read the state of this host: {0}")]
     Observe(String),

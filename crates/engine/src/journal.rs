@@ -5,9 +5,7 @@
 
 mod phase;
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -17,9 +15,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::outcome::Outcome;
 use crate::snapshot::Snapshot;
-use crate::{Error, Result};
+use crate::{Error, Result, atomic_file};
+use linesman_core::outcome::Outcome;
 
 /// Room set aside when a change begins, so that its outcome can be written on a disk that filled up since.
 const RESERVE: usize = 256 * 1024;
@@ -27,11 +25,22 @@ const RESERVE: usize = 256 * 1024;
 /// How many finished changes are kept.
 const KEEP: usize = 50;
 
+/// Of records and snapshots. One that a newer linesman wrote is refused.
+pub const VERSION: u32 = 1;
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
+    #[serde(default)]
+    pub version: u32,
     pub id: String,
     pub started: String,
+    /// What people call it: a file, a policy.
     pub source: String,
+    /// The policies that this change applies or reverts, all of them; none for a file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<String>,
+    #[serde(default)]
+    pub revert: bool,
     pub phase: Phase,
     /// NetworkManager's name for the checkpoint; good only within one life of NetworkManager.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,9 +58,12 @@ impl Record {
         let stamp = humantime::format_rfc3339_millis(now).to_string();
         let id: String = stamp.chars().filter(|c| c.is_ascii_digit() || *c == 'T').collect();
         Self {
+            version: VERSION,
             id: format!("{id}-{}", std::process::id()),
             started: humantime::format_rfc3339_seconds(now).to_string(),
             source: source.to_string(),
+            policies: Vec::new(),
+            revert: false,
             phase: Phase::Prepared,
             checkpoint: None,
             boot: boot_id(),
@@ -65,6 +77,11 @@ impl Record {
     pub fn turn(&mut self, next: Phase) {
         debug_assert!(self.phase.leads_to(&next), "{} -> {}", self.phase.as_str(), next.as_str());
         self.phase = next;
+    }
+
+    /// Whether this change applied the policy, or reverted it.
+    pub fn concerns(&self, policy: &str, revert: bool) -> bool {
+        self.revert == revert && self.policies.iter().any(|name| name == policy)
     }
 
     pub fn open(&self) -> bool {
@@ -120,8 +137,9 @@ impl Journal {
 
     /// Ends a record; the snapshot with its secrets is not needed any more.
     pub fn finish(&self, record: &mut Record, outcome: Outcome) -> Result<()> {
+        let ended = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         record.turn(Phase::Done);
-        record.outcome = Some(outcome);
+        record.outcome = Some(Outcome { ended, ..outcome });
         self.update(record)?;
         fs::remove_file(self.snapshot_path(&record.id)).ok();
         fs::remove_file(self.reserve_path(&record.id)).ok();
@@ -134,13 +152,28 @@ impl Journal {
 
     /// All records, oldest first. One that cannot be read is passed over: it was never whole.
     pub fn records(&self) -> Vec<Record> {
+        self.record_files().iter().filter_map(|path| self.read(path)).collect()
+    }
+
+    /// Refuses what a newer linesman began and did not finish: nobody here knows how to roll it back.
+    pub fn check_versions(&self) -> Result<()> {
+        let newer =
+            |path: &PathBuf| self.load::<Record>(path).err().filter(|e| matches!(e, Error::NewerFile { .. }));
+        let unfinished = |path: &&PathBuf| {
+            let name = path.to_string_lossy().replace(".record.json", ".snapshot.json");
+            Path::new(&name).exists()
+        };
+        self.record_files().iter().filter(unfinished).find_map(newer).map_or(Ok(()), Err)
+    }
+
+    fn record_files(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(&self.dir) else { return Vec::new() };
         let mut paths: Vec<PathBuf> = entries
             .filter_map(|e| Some(e.ok()?.path()))
             .filter(|p| p.to_str().is_some_and(|p| p.ends_with(".record.json")))
             .collect();
         paths.sort();
-        paths.iter().filter_map(|path| self.read(path)).collect()
+        paths
     }
 
     fn read(&self, path: &Path) -> Option<Record> {
@@ -177,11 +210,20 @@ impl Journal {
 
     fn store(&self, path: &Path, value: &impl Serialize) -> Result<()> {
         let bytes = serde_json::to_vec(value).map_err(|e| self.failed(e))?;
-        write_durably(path, &bytes, 0o600).map_err(|e| self.failed(e))
+        atomic_file::write(path, &bytes, 0o600).map_err(|e| self.failed(e))
     }
 
     fn load<T: DeserializeOwned>(&self, path: &Path) -> Result<T> {
+        #[derive(Deserialize)]
+        struct Versioned {
+            #[serde(default)]
+            version: u32,
+        }
         let bytes = fs::read(path).map_err(|e| self.failed(e))?;
+        let Versioned { version } = serde_json::from_slice(&bytes).map_err(|e| self.failed(e))?;
+        if version > VERSION {
+            return Err(Error::NewerFile { file: path.to_path_buf(), found: version, known: VERSION });
+        }
         serde_json::from_slice(&bytes).map_err(|e| self.failed(e))
     }
 
@@ -194,25 +236,6 @@ impl Journal {
 fn hidden(record: &Record) -> Value {
     let mut written = serde_json::to_value(record).unwrap_or_default();
     linesman_core::secrets::hide(&mut written);
-    written
-}
-
-/// Temporary file, fsync, rename, fsync of the folder: whole or not at all, also after a power cut.
-pub fn write_durably(path: &Path, bytes: &[u8], mode: u32) -> std::io::Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("/"));
-    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("file");
-    let temporary = dir.join(format!(".{name}.tmp"));
-    let written = (|| {
-        fs::remove_file(&temporary).ok();
-        let mut file = File::options().write(true).create_new(true).mode(mode).open(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)?;
-        File::open(dir)?.sync_all()
-    })();
-    if written.is_err() {
-        fs::remove_file(&temporary).ok();
-    }
     written
 }
 
@@ -249,6 +272,29 @@ mod tests {
         journal.begin(&record("1"), &Snapshot::default()).unwrap();
         fs::write(dir.path().join("journal/2.record.json"), b"{\"id\":").unwrap();
         assert_eq!(journal.records().len(), 1);
+    }
+
+    #[test]
+    fn every_policy_of_a_change_is_known() {
+        let (_dir, journal) = journal();
+        let names = ["a", "b", "c", "d", "e"].map(String::from);
+        let many = Record { policies: names.to_vec(), ..record("1") };
+        journal.begin(&many, &Snapshot::default()).unwrap();
+        let read = journal.records().remove(0);
+        assert!(names.iter().all(|name| read.concerns(name, false) && !read.concerns(name, true)));
+        assert!(!read.concerns("f", false));
+    }
+
+    #[test]
+    fn what_a_newer_linesman_left_unfinished_is_refused() {
+        let (_dir, journal) = journal();
+        let newer = Record { version: VERSION + 1, ..record("1") };
+        journal.begin(&newer, &Snapshot::default()).unwrap();
+        let error = journal.check_versions().unwrap_err().to_string();
+        assert!(error.contains("1.record.json") && error.contains("version 2"), "{error}");
+        fs::remove_file(journal.snapshot_path("1")).unwrap();
+        journal.check_versions().unwrap();
+        assert!(journal.records().is_empty());
     }
 
     #[test]

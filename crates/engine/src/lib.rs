@@ -1,6 +1,7 @@
 //! The transaction on one host: NetworkManager, nmstate, Open vSwitch, journal, probes.
 
 mod adopt;
+pub mod atomic_file;
 mod dead_man_switch;
 pub mod desired;
 pub mod doctor;
@@ -13,7 +14,6 @@ pub mod lock;
 pub mod netlink;
 pub mod nm;
 pub mod observe;
-pub mod outcome;
 pub mod ovs;
 pub mod probe;
 pub mod recover;

@@ -7,11 +7,11 @@ use linesman_core::codes::endings;
 use crate::error::Category;
 use crate::journal::{Journal, Phase, Record, boot_id};
 use crate::nm::Nm;
-use crate::outcome::{Outcome, Verdict};
 use crate::transaction::{Decision, carry};
 use crate::verify::{self, Scope};
 use crate::watch::Watch;
 use crate::{Error, Result, adopt, failpoint, restore};
+use linesman_core::outcome::{FailedStep, Outcome, Verdict};
 
 /// How long a change that was as good as committed may take to be there.
 const SETTLE: Duration = Duration::from_secs(12);
@@ -46,6 +46,7 @@ fn want(record: &Record, boot: &str, open_checkpoints: &[String]) -> Want {
 
 /// Before a new change begins: earlier ones come to their end. Call with the host's lock held.
 pub async fn finish_earlier(journal: &Journal) -> Result<()> {
+    journal.check_versions()?;
     for record in journal.unfinished() {
         let id = record.id.clone();
         match finish(journal, record).await? {
@@ -93,9 +94,8 @@ pub async fn finish(journal: &Journal, mut record: Record) -> Result<Option<Outc
         Want::Leave => Ok(None),
         Want::Abandon => {
             let outcome = Outcome {
-                category: Some(Category::Transient),
                 code: Some(endings::INTERRUPTED.to_string()),
-                ..Outcome::abandoned("interrupted before anything was changed")
+                ..Outcome::abandoned(Category::Transient, "interrupted before anything was changed")
             };
             journal.finish(&mut record, outcome.clone())?;
             Ok(Some(outcome))
@@ -156,7 +156,7 @@ async fn roll_back(journal: &Journal, mut record: Record, reason: String) -> Res
     let outcome = Outcome {
         category: Some(category),
         code: Some(code.to_string()),
-        step: Some("interrupted".to_string()),
+        step: Some(FailedStep::Interrupted),
         reason: Some(reason),
         remaining: restored.remaining,
         notes: restored.notes,
@@ -171,6 +171,7 @@ async fn roll_back(journal: &Journal, mut record: Record, reason: String) -> Res
 /// Before NetworkManager starts at boot: the former profiles are put in place, so that the host comes
 /// up in its former state at once. The rest is finished when NetworkManager runs.
 pub fn before_networkmanager(journal: &Journal) -> Result<usize> {
+    journal.check_versions()?;
     let mut restored = 0;
     for mut record in journal.unfinished() {
         if !matches!(want(&record, &boot_id(), &[]), Want::Old { .. }) {

@@ -9,6 +9,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::journal::VERSION;
 use crate::keyfile::ProfileFile;
 use crate::netlink::{AddressFact, Netlink};
 use crate::nm::{GlobalDns, Nm, NmView};
@@ -17,6 +18,8 @@ use crate::{Error, Result, ovs};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
+    #[serde(default)]
+    pub version: u32,
     /// The whole state before the change.
     pub state: Value,
     pub profiles: Vec<ProfileFile>,
@@ -58,6 +61,7 @@ pub async fn take(
     }
     .map_err(|e| failed(&e))?;
     Ok(Snapshot {
+        version: VERSION,
         state: state.clone(),
         profiles: profiles.to_vec(),
         active: active_profiles(view),

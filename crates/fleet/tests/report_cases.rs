@@ -32,9 +32,18 @@ fn line(condition: &Condition) -> String {
     format!("{kind} {status:?} ({reason}){said}\n")
 }
 
+#[derive(serde::Deserialize)]
+struct Ended {
+    #[serde(flatten)]
+    outcome: Outcome,
+    #[serde(default)]
+    reverting: bool,
+}
+
 fn conditions(case: &Case) -> String {
-    let ending: Ending = read(case, "outcome.yaml").unwrap();
-    let told = if ending.may_retry() { retrying(&ending, "worker-1", 2) } else { ended(&ending) };
+    let Ended { outcome, reverting } = read(case, "outcome.yaml").unwrap();
+    let told =
+        if outcome.may_retry() { retrying(&outcome, "worker-1", 2) } else { ended(&outcome, reverting) };
     told.iter().map(line).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Exit codes. Scripts rely on them; `linesman --help` and docs/reference list them.
 
-use linesman_engine::outcome::Verdict;
+use linesman_core::outcome::Verdict;
 use linesman_engine::{Category, Error};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

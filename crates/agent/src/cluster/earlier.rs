@@ -1,17 +1,17 @@
 //! What an earlier life of this agent began and did not answer for: the journal knows how it ended.
 
 use linesman_core::keep::{Entry, Ledger, Standing};
+use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Policy;
 use linesman_core::secrets::left_open;
 use linesman_core::verify::verify;
 use linesman_engine::desired;
 use linesman_engine::journal::Record;
-use linesman_engine::outcome::{Outcome, Verdict};
 use linesman_fleet::enact::{Order, Planned};
 use linesman_fleet::report;
 use serde_json::Value;
 
-use super::{Cluster, Ending, ending};
+use super::{Cluster, ending};
 use crate::act::{self, Attempt, Ready};
 use crate::{clock, say};
 
@@ -30,11 +30,11 @@ impl Cluster {
                 Some(outcome) => {
                     let attempt = Attempt::Ended(Box::new(outcome));
                     enter(ledger, name, order, &attempt);
-                    Ending { reverting: order.revert, ..ending(&attempt) }
+                    ending(&attempt)
                 }
                 None => order.after_a_crash(ledger.get(name)),
             };
-            order.answer(report::ended(&ending), true);
+            order.answer(report::ended(&ending, order.revert), true);
         }
         self.store();
     }
@@ -48,7 +48,7 @@ fn is_tried_again(order: &Order, entry: Option<&Entry>) -> bool {
 /// By the newest record of this very instruction.
 fn outcome(name: &str, order: &Order, records: &[Record]) -> Option<Outcome> {
     let since = clock::written(order.taken);
-    let own = |record: &&Record| record.started >= since && act::concerns(&record.source, name, order.revert);
+    let own = |record: &&Record| record.started >= since && record.concerns(name, order.revert);
     records.iter().rev().find(own)?.outcome.clone()
 }
 

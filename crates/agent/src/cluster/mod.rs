@@ -25,7 +25,7 @@ use linesman_core::policy::Policy;
 use linesman_core::secrets::{Secrets, references};
 use linesman_engine::{desired, nm};
 use linesman_fleet::enact::{self, Bound, Order, Orders, Planned};
-use linesman_fleet::report::{self, Category, Ending, Glob, Verdict, Versions};
+use linesman_fleet::report::{self, Category, Glob, Outcome, Versions};
 use serde_json::{Value, json};
 
 use crate::act::{Attempt, Ready};
@@ -266,8 +266,7 @@ impl Cluster {
                 let mut order = Order::of(bound, Some(entry.policy.clone()));
                 if nothing {
                     ledger.0.remove(&bound.policy);
-                    let ending = Ending { reverting: true, ..Ending::new(Verdict::Unchanged) };
-                    order.answer(report::ended(&ending), true);
+                    order.answer(report::ended(&Outcome::unchanged(), true), true);
                 }
                 order
             }
@@ -296,7 +295,7 @@ impl Cluster {
     pub fn enter(&mut self, name: &str, ready: Option<&Ready>, attempt: &Attempt, attempts: u32) {
         let node = self.door.node.clone();
         let Some(order) = self.orders.0.get_mut(name).filter(|order| !order.ended) else { return };
-        let ending = Ending { reverting: order.revert, ..ending(attempt) };
+        let ending = ending(attempt);
         // Nobody tries to go back again by itself: whoever waits is told.
         if ending.may_retry() && !order.revert {
             order.answer(report::retrying(&ending, &node, attempts.into()), false);
@@ -304,7 +303,7 @@ impl Cluster {
             if let Some(ready) = ready.filter(|_| attempt.succeeded()) {
                 order.features = desired::features(&ready.state);
             }
-            order.answer(report::ended(&ending), true);
+            order.answer(report::ended(&ending, order.revert), true);
         }
         self.store();
     }
@@ -312,8 +311,7 @@ impl Cluster {
     /// A policy that others contradict is not tried at all; whoever released it is told.
     pub fn contradicted(&mut self, name: &str, why: &str) {
         if let Some(order) = self.orders.0.get_mut(name).filter(|order| !order.ended) {
-            let ending = abandoned(Category::Input, why);
-            order.answer(report::ended(&ending), true);
+            order.answer(report::ended(&Outcome::abandoned(Category::Input, why), false), true);
             self.store();
         }
     }
@@ -388,31 +386,18 @@ fn timeless(status: &Value) -> Value {
     status
 }
 
-fn ending(attempt: &Attempt) -> Ending {
+fn ending(attempt: &Attempt) -> Outcome {
     match attempt {
-        Attempt::Ended(outcome) => Ending {
-            category: outcome.category,
-            code: outcome.code.clone(),
-            step: outcome.step.clone(),
-            reason: outcome.reason.clone(),
-            differences: outcome.differences.clone(),
-            remaining: outcome.remaining.clone(),
-            milliseconds: outcome.milliseconds,
-            ..Ending::new(outcome.verdict)
-        },
-        Attempt::Unfit(why) => abandoned(Category::Input, why),
-        Attempt::Hindered(why) => abandoned(Category::Environment, why),
+        Attempt::Ended(outcome) => (**outcome).clone(),
+        Attempt::Unfit(why) => Outcome::abandoned(Category::Input, why),
+        Attempt::Hindered(why) => Outcome::abandoned(Category::Environment, why),
     }
-}
-
-fn abandoned(category: Category, why: &str) -> Ending {
-    Ending { category: Some(category), reason: Some(why.into()), ..Ending::new(Verdict::Abandoned) }
 }
 
 fn refused(bound: &Bound, why: &str) -> Order {
     let mut order = Order::of(bound, None);
-    let ending = Ending { reverting: bound.spec.revert, ..abandoned(Category::Input, why) };
-    order.answer(report::ended(&ending), true);
+    let outcome = Outcome::abandoned(Category::Input, why);
+    order.answer(report::ended(&outcome, bound.spec.revert), true);
     order
 }
 

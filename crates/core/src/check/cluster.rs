@@ -1,7 +1,7 @@
 //! What a host outside a cluster cannot do for a document.
 
 use crate::codes::{NEEDS_CLUSTER, SECRET_NEEDS_CLUSTER};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Span};
 use crate::document::Document;
 use crate::path::Path;
 use crate::probe::Probe;
@@ -24,12 +24,10 @@ fn secrets(document: &Document) -> Vec<Diagnostic> {
 }
 
 fn probes(document: &Document) -> Vec<Diagnostic> {
-    let probes = document.options.probes.iter().flatten().enumerate();
-    let read = probes.filter_map(|(index, text)| Some((index, text.parse::<Probe>().ok()?)));
-    let refusal = |(index, probe): (usize, Probe)| {
+    let refusal = |(probe, span): (&Probe, Span)| {
         Diagnostic::new(NEEDS_CLUSTER, format!("the probe {} asks the cluster, and here is none", probe.spec))
-            .spanning(document.probe_span(index))
+            .spanning(Some(span))
             .hint("take it out, or probe the API server's address with tcp:HOST:PORT")
     };
-    read.filter(|(_, probe)| probe.needs_cluster()).map(refusal).collect()
+    document.probes().into_iter().flatten().filter(|(probe, _)| probe.needs_cluster()).map(refusal).collect()
 }

@@ -65,20 +65,6 @@ codes! {
          retries automatically with increasing delays, so it is enough to create the Secret.";
 }
 
-/// The code of a change that failed at this step of the transaction.
-pub fn of_step(step: &str) -> &'static str {
-    match step {
-        "verify" => NOT_HELD,
-        "probe" => PROBE_FAILED,
-        "checkpoint" => CHECKPOINT_LOST,
-        "confirm" => NOT_CONFIRMED,
-        "persist" => NOT_LASTING,
-        "journal" => NOT_WRITTEN,
-        "interrupted" => INTERRUPTED,
-        _ => NOT_APPLIED,
-    }
-}
-
 /// An example message for each code. A test finds each of them in a golden case of `fleet/cases/report`.
 pub const EXAMPLE_MESSAGES: &[(&str, &str)] = &[
     (
@@ -95,7 +81,7 @@ pub const EXAMPLE_MESSAGES: &[(&str, &str)] = &[
     (INTERRUPTED, "[LM2006] interrupted: interrupted in mid-change; the node is as before"),
     (
         NOT_BACK,
-        "[LM2007] restore: NetworkManager died; the node is not as before: profile br1, address 192.0.2.7/24 on eth0",
+        "[LM2007] apply: NetworkManager died; the node is not as before: profile br1, address 192.0.2.7/24 on eth0",
     ),
     (
         CHECKPOINT_LOST,
@@ -107,7 +93,7 @@ pub const EXAMPLE_MESSAGES: &[(&str, &str)] = &[
         NOT_WRITTEN,
         "[LM2011] journal: cannot write the journal under /var/lib/linesman: No space left on device; nothing was touched",
     ),
-    (BUSY, "[LM2012] load: another linesman (pid 12) is changing this host; nothing was touched"),
+    (BUSY, "[LM2012] another linesman (pid 12) is changing this host; nothing was touched"),
     (
         REFUSED,
         "[LM2013] the state cannot be applied: InvalidArgument: bond0 has no port; nothing was touched; correct the policy",

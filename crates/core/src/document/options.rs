@@ -6,6 +6,7 @@ use super::tree::{Entry, Node, Range};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::policy::{Drift, OnDelete, Options};
+use crate::probe::Probe;
 
 /// Keys that mean something in a cluster only; a host has nothing to do with them.
 const OF_A_CLUSTER: [&str; 6] =
@@ -13,15 +14,15 @@ const OF_A_CLUSTER: [&str; 6] =
 const KNOWN: [&str; 8] =
     ["capture", "desired", "desiredState", "priority", "onDelete", "drift", "probes", "patience"];
 
-/// What was read, and where each probe is written.
+/// What was read; each probe with its place.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pub options: Options,
-    pub probes: Vec<Range>,
+    pub probes: Vec<(Probe, Range)>,
 }
 
 pub(super) fn read(spec: &Node) -> Result<Written, Fault> {
-    let (mut options, mut places) = (Options::default(), Vec::new());
+    let (mut options, mut read) = (Options::default(), Vec::new());
     for entry in spec.entries().unwrap_or_default() {
         match entry.key.as_str() {
             "priority" => options.priority = whole_number(entry)?,
@@ -40,15 +41,14 @@ pub(super) fn read(spec: &Node) -> Result<Written, Fault> {
                 options.drift = word(entry, &words)?;
             }
             "probes" => {
-                let items = probes::items(entry)?;
-                places = items.iter().map(|item| item.range).collect();
-                options.probes = Some(items.iter().map(probes::read).collect::<Result<_, _>>()?);
+                read = probes::items(entry)?.iter().map(probes::read).collect::<Result<_, _>>()?;
+                options.probes = Some(read.iter().map(|(probe, _)| probe.to_string()).collect());
             }
             key if KNOWN.contains(&key) || OF_A_CLUSTER.contains(&key) => {}
             _ => return Err(unknown(entry)),
         }
     }
-    Ok(Written { options, probes: places })
+    Ok(Written { options, probes: read })
 }
 
 fn whole_number(entry: &Entry) -> Result<i64, Fault> {

@@ -14,14 +14,13 @@ pub(super) fn items(list: &Entry) -> Result<&[Node], Fault> {
     list.value.items().ok_or_else(|| wrong(list, "a list of probes such as gateway, dns or tcp:HOST:PORT"))
 }
 
-/// In the spelling of the command line.
-pub(super) fn read(item: &Node) -> Result<String, Fault> {
+pub(super) fn read(item: &Node) -> Result<(Probe, Range), Fault> {
     let (text, range) = match item.entries() {
         Some(entries) => (with_timeout(item, entries)?, item.get("probe").map_or(item.range, |p| p.range)),
         None => (scalar(item, "a probe")?, item.range),
     };
     match text.parse::<Probe>() {
-        Ok(_) => Ok(text),
+        Ok(probe) => Ok((probe, item.range)),
         Err(error) => Err(fault(error.brief()).hinting(format!("there are {FORMS}")).at(range)),
     }
 }

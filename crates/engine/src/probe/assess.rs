@@ -4,9 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use linesman_core::probe::ProbeSpec;
-
-use super::result::{ProbeResult, ProbeStatus};
+use linesman_core::probe::{ProbeResult, ProbeSpec, ProbeStatus};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProbeAssessment {

@@ -9,14 +9,14 @@ mod icmp;
 mod race;
 mod resolv_conf;
 mod resolve;
-mod result;
 mod run;
 mod tcp;
 mod wait;
 
 pub use assess::{ProbeAssessment, ProbeChange, ProbeComparison, assess};
 pub use cluster::{Cluster, ClusterAnswer, ClusterProbe};
-pub use linesman_core::probe::{DEFAULT_TIMEOUT, Family, ParseError, Probe, ProbeSpec, default_probes};
-pub use result::{ProbeResult, ProbeStatus};
+pub use linesman_core::probe::{
+    DEFAULT_TIMEOUT, Family, ParseError, Probe, ProbeResult, ProbeSpec, ProbeStatus, default_probes,
+};
 pub use run::run_once;
 pub use wait::wait_until_pass;

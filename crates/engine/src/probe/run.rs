@@ -3,13 +3,12 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::time::{Instant, timeout_at};
 
-use linesman_core::probe::{Probe, ProbeSpec};
+use linesman_core::probe::{Probe, ProbeResult, ProbeSpec, ProbeStatus, Short};
 
 use super::{
     cluster::{self, Cluster, Question},
     dns, gateway, http, icmp,
     resolv_conf::scope_id,
-    result::{ProbeResult, ProbeStatus, Short},
     tcp,
 };
 

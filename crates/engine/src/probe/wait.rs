@@ -16,11 +16,10 @@ use tokio::{
     time::{Instant, sleep_until, timeout},
 };
 
-use linesman_core::probe::{DEFAULT_TIMEOUT, Probe};
+use linesman_core::probe::{DEFAULT_TIMEOUT, Probe, ProbeResult, ProbeStatus};
 
 use super::{
     cluster::Cluster,
-    result::{ProbeResult, ProbeStatus},
     run::{SLACK, attempt},
 };
 

@@ -267,7 +267,7 @@ impl Hostname {
             return Ok(());
         }
         match &self.fixed {
-            Some(name) => crate::journal::write_durably(
+            Some(name) => crate::atomic_file::write(
                 std::path::Path::new("/etc/hostname"),
                 format!("{name}\n").as_bytes(),
                 0o644,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use linesman_core::plan::{Plan, Subject};
 
-use crate::journal::write_durably;
+use crate::atomic_file;
 use crate::keyfile::ProfileFile;
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Repair {
             if let Some(dir) = profile.path.parent() {
                 std::fs::create_dir_all(dir)?;
             }
-            write_durably(&profile.path, profile.content.as_bytes(), profile.mode)?;
+            atomic_file::write(&profile.path, profile.content.as_bytes(), profile.mode)?;
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ use crate::verify::{self, Scope, Verification};
 use crate::watch::Watch;
 use crate::worker::{Worker, WorkerReply};
 use crate::{desired, failpoint};
+use linesman_core::outcome::FailedStep;
 
 pub struct Context<'a> {
     pub request: &'a Request,
@@ -45,22 +46,23 @@ pub async fn run(
     let Context { request, settings, loaded, snapshot, .. } = context;
     let nm = &loaded.nm;
     let watch = Watch::start(Some(nm)).await;
-    let known = nm.checkpoints().await.map_err(|e| AttemptFailure::new("checkpoint", e.to_string()))?;
+    let known =
+        nm.checkpoints().await.map_err(|e| AttemptFailure::new(FailedStep::Checkpoint, e.to_string()))?;
     let mut switch = DeadManSwitch::arm(nm, known, dead_man_while_applying(settings, record))
         .await
-        .map_err(|e| AttemptFailure::new("checkpoint", e.to_string()))?;
+        .map_err(|e| AttemptFailure::new(FailedStep::Checkpoint, e.to_string()))?;
 
     // From here on recovery assumes that anything may have been touched.
     record.turn(Phase::Applying);
     if let Err(e) = journal.update(record) {
         record.phase = Phase::Prepared;
-        return Err(AttemptFailure::new("journal", e.to_string()));
+        return Err(AttemptFailure::new(FailedStep::Journal, e.to_string()));
     }
     failpoint::reach("applying").await;
     say(Step::Applying);
     stale_dns::take_out(nm, &loaded.profiles, &record.desired)
         .await
-        .map_err(|e| AttemptFailure::new("apply", e.to_string()))?;
+        .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))?;
     let reply = match start_worker(context, record).await {
         Err(failure) => Err(failure),
         Ok(mut worker) => {
@@ -77,7 +79,7 @@ pub async fn run(
     record.checkpoint = checkpoint_of(&switch, nm).await;
     let reply = reply?;
     if let Some(error) = reply.error {
-        return Err(AttemptFailure::new("apply", error));
+        return Err(AttemptFailure::new(FailedStep::Apply, error));
     }
     if record.checkpoint.is_none() {
         return Err(lost());
@@ -93,7 +95,7 @@ pub async fn run(
             holds(nm, settings.settle, &watch, record, snapshot).await?;
             persist::check(nm, &record.desired, request.options)
                 .await
-                .map_err(|e| AttemptFailure::new("persist", e))?;
+                .map_err(|e| AttemptFailure::new(FailedStep::Persist, e))?;
         }
         failpoint::reach("verified").await;
         say(Step::Probing);
@@ -120,11 +122,11 @@ pub async fn run(
     }
 
     record.turn(Phase::Committing);
-    journal.update(record).map_err(|e| AttemptFailure::new("journal", e.to_string()))?;
+    journal.update(record).map_err(|e| AttemptFailure::new(FailedStep::Journal, e.to_string()))?;
     failpoint::reach("committing").await;
     let since = switch.since();
     let CheckpointState::Open(checkpoint) = switch.disarm() else { return Err(lost()) };
-    nm.commit(&checkpoint).await.map_err(|e| AttemptFailure::new("commit", e.to_string()))?;
+    nm.commit(&checkpoint).await.map_err(|e| AttemptFailure::new(FailedStep::Commit, e.to_string()))?;
     done.milliseconds = since.map_or(0, |s| u64::try_from(s.elapsed().as_millis()).unwrap_or(u64::MAX));
     failpoint::reach("committed").await;
     Ok(done)
@@ -136,13 +138,13 @@ async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, 
     let wanted = desired::changed_only(&whole, &record.plan);
     Worker::start(&wanted, dead_man_while_applying(context.settings, record), context.request.options)
         .await
-        .map_err(|e| AttemptFailure::new("apply", e.to_string()))
+        .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))
 }
 
 async fn reply_of(worker: &mut Worker, limit: Duration) -> Result<WorkerReply, AttemptFailure> {
     tokio::time::timeout(limit, worker.reply()).await.map_err(|_| AttemptFailure {
         code: endings::TOO_LONG,
-        ..AttemptFailure::new("apply", format!("not done within {} s", limit.as_secs()))
+        ..AttemptFailure::new(FailedStep::Apply, format!("not done within {} s", limit.as_secs()))
     })
 }
 
@@ -166,14 +168,17 @@ async fn holds(
         |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
     match verify::settle(nm, watch, settle, Scope::Declared(&record.desired), differences).await {
         Verification::Holds => Ok(()),
-        Verification::Unobservable(why) => Err(AttemptFailure::new("verify", why)),
+        Verification::Unobservable(why) => Err(AttemptFailure::new(FailedStep::Verify, why)),
         Verification::Differs(differences) => {
             let first = differences.first().map(ToString::to_string).unwrap_or_default();
             let more = match differences.len() {
                 0 | 1 => String::new(),
                 n => format!(" (and {} more)", n - 1),
             };
-            Err(AttemptFailure { differences, ..AttemptFailure::new("verify", format!("{first}{more}")) })
+            Err(AttemptFailure {
+                differences,
+                ..AttemptFailure::new(FailedStep::Verify, format!("{first}{more}"))
+            })
         }
     }
 }
@@ -187,7 +192,7 @@ async fn probes_pass(context: &Context<'_>, watch: &Watch) -> Result<Vec<ProbeRe
         None => Ok(after),
         Some(reason) => {
             let reason = format!("{reason} (patience {} s)", patience.as_secs());
-            Err(AttemptFailure { probes: after, ..AttemptFailure::new("probe", reason) })
+            Err(AttemptFailure { probes: after, ..AttemptFailure::new(FailedStep::Probe, reason) })
         }
     }
 }
@@ -225,13 +230,13 @@ async fn guarded<T>(
     };
     tokio::select! {
         result = work => result,
-        () = stopped => Err(AttemptFailure::new("interrupted", "interrupted before it was committed")),
+        () = stopped => Err(AttemptFailure::new(FailedStep::Interrupted, "interrupted before it was committed")),
     }
 }
 
 fn lost() -> AttemptFailure {
     AttemptFailure::new(
-        "checkpoint",
+        FailedStep::Checkpoint,
         "NetworkManager lost the checkpoint in mid-change (it was restarted, or its timer ran out)",
     )
 }

@@ -10,8 +10,9 @@ use super::{AttemptFailure, Settings};
 use crate::journal::{Journal, Phase, Record};
 use crate::lock::HostLock;
 use crate::nm::Nm;
-use crate::outcome::{Outcome, Verdict};
-use crate::{Error, Result, recover};
+use crate::{Error, Result, atomic_file, recover};
+use linesman_core::outcome::FailedStep;
+use linesman_core::outcome::{Outcome, Verdict};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -37,7 +38,7 @@ pub(super) fn open(
 ) -> Result<(), AttemptFailure> {
     let until = humantime::format_rfc3339_seconds(SystemTime::now() + within).to_string();
     record.turn(Phase::Pending { until, checkpoint: checkpoint.to_string() });
-    journal.update(record).map_err(|e| AttemptFailure::new("journal", e.to_string()))
+    journal.update(record).map_err(|e| AttemptFailure::new(FailedStep::Journal, e.to_string()))
 }
 
 pub(super) async fn await_decision(
@@ -55,20 +56,18 @@ pub(super) async fn await_decision(
             }
             Ok("rollback") => {
                 std::fs::remove_file(&file).ok();
-                return Err(AttemptFailure::new("confirm", "rolled back as asked"));
+                return Err(AttemptFailure::new(FailedStep::Confirm, "rolled back as asked"));
             }
             _ => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
-    Err(AttemptFailure::new("confirm", format!("not confirmed within {} s", within.as_secs())))
+    Err(AttemptFailure::new(FailedStep::Confirm, format!("not confirmed within {} s", within.as_secs())))
 }
 
 /// Confirms the change of this process's own record, or of another's.
 pub fn decide(run_dir: &Path, id: &str, decision: Decision) -> Result<()> {
     let file = decision_file(run_dir, id);
-    let temporary = file.with_extension("new");
-    std::fs::write(&temporary, decision.as_str())
-        .and_then(|()| std::fs::rename(&temporary, &file))
+    atomic_file::write(&file, decision.as_str().as_bytes(), 0o600)
         .map_err(|e| Error::Journal { dir: run_dir.display().to_string(), why: e.to_string() })
 }
 

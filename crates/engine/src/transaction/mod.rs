@@ -27,10 +27,10 @@ pub use load::{Loaded, load};
 use crate::error::Category;
 use crate::journal::{Journal, Phase, Record};
 use crate::lock::HostLock;
-use crate::outcome::{Outcome, ProbeResults, Verdict};
 use crate::probe::{self, Cluster, Probe, ProbeResult};
 use crate::worker::ApplyOptions;
 use crate::{Error, Result, desired, failpoint, observe, ovs, recover, restore, snapshot};
+use linesman_core::outcome::{FailedStep, Outcome, ProbeResults, Verdict};
 
 /// What is asked for, and how.
 #[derive(Clone, Debug)]
@@ -40,6 +40,9 @@ pub struct Request {
     pub capture: Option<Value>,
     /// What people call it: a file, a policy.
     pub source: String,
+    /// The policies that it applies or reverts; none for a file.
+    pub policies: Vec<String>,
+    pub revert: bool,
     pub completion: Completion,
     pub options: ApplyOptions,
     /// None: none but what the host itself suggests (gateways, DNS), and in a cluster the cluster probes.
@@ -58,6 +61,8 @@ impl Request {
             state,
             capture: None,
             source: source.into(),
+            policies: Vec::new(),
+            revert: false,
             completion: Completion::Commit,
             options: ApplyOptions::default(),
             probes: None,
@@ -129,7 +134,7 @@ pub enum Step {
 /// Why an attempt is rolled back.
 #[derive(Debug)]
 pub(crate) struct AttemptFailure {
-    pub step: &'static str,
+    pub step: FailedStep,
     /// Of `linesman explain`.
     pub code: &'static str,
     pub reason: String,
@@ -138,9 +143,8 @@ pub(crate) struct AttemptFailure {
 }
 
 impl AttemptFailure {
-    fn new(step: &'static str, reason: impl Into<String>) -> Self {
-        let code = endings::of_step(step);
-        Self { step, code, reason: reason.into(), differences: Vec::new(), probes: Vec::new() }
+    fn new(step: FailedStep, reason: impl Into<String>) -> Self {
+        Self { step, code: step.code(), reason: reason.into(), differences: Vec::new(), probes: Vec::new() }
     }
 }
 
@@ -232,7 +236,11 @@ async fn attempt_change(
     );
     let snapshot = snapshot?;
     say(Step::Probed(before.clone()));
-    let mut record = Record::new(&request.source, plan, desired);
+    let mut record = Record {
+        policies: request.policies.clone(),
+        revert: request.revert,
+        ..Record::new(&request.source, plan, desired)
+    };
     journal.begin(&record, &snapshot)?;
     say(Step::Snapshot);
     failpoint::reach("snapshot-taken").await;
@@ -326,7 +334,7 @@ async fn roll_back(
             _ => Category::RolledBack,
         }),
         code: Some(if verdict == Verdict::Incomplete { endings::NOT_BACK } else { failure.code }.to_string()),
-        step: Some(failure.step.to_string()),
+        step: Some(failure.step),
         reason: Some(failure.reason),
         differences: failure.differences,
         remaining: restored.remaining,

@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use crate::Result;
-use crate::journal::write_durably;
+use crate::atomic_file;
 use crate::keyfile::ProfileFile;
 use crate::nm::Nm;
 
@@ -16,7 +16,7 @@ use crate::nm::Nm;
 pub async fn take_out(nm: &Nm, profiles: &[ProfileFile], desired: &Value) -> Result<()> {
     let altered = without_stale(profiles, desired);
     for profile in &altered {
-        write_durably(&profile.path, profile.content.as_bytes(), profile.mode)
+        atomic_file::write(&profile.path, profile.content.as_bytes(), profile.mode)
             .map_err(|e| crate::Error::call("writing a profile", e))?;
     }
     let paths: Vec<&str> = altered.iter().filter_map(|p| p.path.to_str()).collect();

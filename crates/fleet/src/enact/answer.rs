@@ -7,7 +7,7 @@ use linesman_api::reasons::enactment::HELD;
 use linesman_api::time::Time;
 
 use super::{Bound, Order, Orders, fresh};
-use crate::report::{self, Category, Ending, Verdict};
+use crate::report::{self, Category, Outcome};
 use crate::rollout::Mark;
 use linesman_core::codes::endings::OLD_INSTRUCTION;
 use linesman_core::compare::Difference;
@@ -77,13 +77,9 @@ pub fn old_news(bound: &Bound, orders: &Orders, now: Time) -> Option<EnactmentSt
     }
     let reason = "this instruction is older than what the node took last, as after a restored backup; \
                   edit the policy to roll it out again";
-    let ending = Ending {
-        category: Some(Category::Transient),
-        code: Some(OLD_INSTRUCTION.into()),
-        reason: Some(reason.into()),
-        ..Ending::new(Verdict::Abandoned)
-    };
-    let conditions = report::ended(&ending);
+    let outcome =
+        Outcome { code: Some(OLD_INSTRUCTION.into()), ..Outcome::abandoned(Category::Transient, reason) };
+    let conditions = report::ended(&outcome, false);
     if bound.status.attempt == Some(bound.spec.attempt) && knows(bound, &conditions) {
         return None;
     }
@@ -152,7 +148,7 @@ mod tests {
 
     fn answered() -> Order {
         let mut order = Order::of(&bound(Stage::Released, 10, 1), Some(policy()));
-        order.answer(report::ended(&Ending::new(Verdict::Committed)), true);
+        order.answer(report::ended(&Outcome::committed(), false), true);
         order
     }
 
@@ -249,7 +245,7 @@ mod tests {
     fn what_an_old_instruction_came_to_holds_no_longer() {
         let orders = Orders([("a".to_string(), answered())].into());
         let mut old = bound(Stage::Released, 9, 1);
-        let available = report::ended(&Ending::new(Verdict::Committed));
+        let available = report::ended(&Outcome::committed(), false);
         old.status =
             EnactmentStatus { attempt: Some(1), conditions: available, ..EnactmentStatus::default() };
         let status = old_news(&old, &orders, Time(1)).expect("the node took something else since");

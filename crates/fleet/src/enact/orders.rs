@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Bound;
-use crate::report::{Category, Ending, Verdict};
+use crate::report::{Category, Outcome, Verdict};
 use linesman_core::codes::endings::INTERRUPTED;
 use linesman_core::keep::{Entry, Standing};
 use linesman_core::policy::Policy;
@@ -120,7 +120,7 @@ impl Order {
 
     /// How it ended, if the agent died before it could say so and the journal knows nothing of it. The ledger is written
     /// first.
-    pub fn after_a_crash(&self, entry: Option<&Entry>) -> Ending {
+    pub fn after_a_crash(&self, entry: Option<&Entry>) -> Outcome {
         let known = entry.filter(|entry| self.policy.as_ref() == Some(&entry.policy));
         let (verdict, category, reason) = match known.map(|entry| &entry.standing) {
             Some(Standing::Kept) if !self.revert => (Verdict::Committed, None, None),
@@ -133,7 +133,7 @@ impl Order {
                 (Verdict::RolledBack, Some(Category::RolledBack), Some(reason))
             }
         };
-        Ending { category, reason, reverting: self.revert, ..Ending::new(verdict) }
+        Outcome { category, reason, ..Outcome::new(verdict) }
     }
 }
 

@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 
-use super::enactment::Ending;
 use linesman_core::codes::named_in;
 use linesman_core::compare::Difference;
-use linesman_core::ending::{Category, Verdict};
+use linesman_core::outcome::{Category, Outcome, Verdict};
 use linesman_core::path::Step;
 use linesman_core::secrets::{is_secret, mask_text};
 
@@ -14,32 +13,32 @@ const LONGEST: usize = 400;
 const ROOT: &str = "desiredState.";
 const TOPS: [&str; 7] = ["interfaces", "routes", "route-rules", "dns-resolver", "hostname", "ovs-db", "ovn"];
 
-pub fn success(ending: &Ending) -> String {
-    match (ending.verdict, ending.reverting) {
+pub fn success(outcome: &Outcome, reverting: bool) -> String {
+    match (outcome.verdict, reverting) {
         (Verdict::Unchanged, false) => "the node was so already; nothing was touched".into(),
         (Verdict::Unchanged, true) => "the node was as before already; nothing was touched".into(),
-        (_, true) => format!("what the policy changed is as before, in {}", seconds(ending.milliseconds)),
-        (_, false) => format!("verified and probed, in {}", seconds(ending.milliseconds)),
+        (_, true) => format!("what the policy changed is as before, in {}", seconds(outcome.milliseconds)),
+        (_, false) => format!("verified and probed, in {}", seconds(outcome.milliseconds)),
     }
 }
 
-pub fn failure(ending: &Ending) -> String {
-    failure_of(ending, "")
+pub fn failure(outcome: &Outcome) -> String {
+    failure_of(outcome, "")
 }
 
 /// `who` stands behind the code: that is what is searched for.
-pub fn failure_of(ending: &Ending, who: &str) -> String {
-    let reason = mask_text(ending.reason.as_deref().unwrap_or("failed").trim());
+pub fn failure_of(outcome: &Outcome, who: &str) -> String {
+    let reason = mask_text(outcome.reason.as_deref().unwrap_or("failed").trim());
     let reason = reason.lines().next().unwrap_or_default();
-    let code = ending.code.as_deref().or_else(|| named_in(reason));
+    let code = outcome.code.as_deref().or_else(|| named_in(reason));
     let front = code.map(|code| format!("[{code}] ")).unwrap_or_default();
-    let step = ending.step.as_ref().map(|step| format!("{step}: ")).unwrap_or_default();
+    let step = outcome.step.as_ref().map(|step| format!("{step}: ")).unwrap_or_default();
     // The places tell it best, and the reason would only repeat the first of them.
-    let what = match differences(&ending.differences) {
+    let what = match differences(&outcome.differences) {
         Some(differences) => differences,
         None => rooted(&without_code(reason, code)),
     };
-    format!("{front}{who}{step}{}; {}", short(&what), now(ending))
+    format!("{front}{who}{step}{}; {}", short(&what), now(outcome))
 }
 
 fn without_code(reason: &str, code: Option<&str>) -> String {
@@ -62,10 +61,10 @@ fn begins(part: &str, top: &str) -> bool {
     part.strip_prefix(top).is_some_and(|rest| rest.starts_with(['[', '.', ':']))
 }
 
-fn now(ending: &Ending) -> String {
-    match (ending.verdict, ending.category) {
+fn now(outcome: &Outcome) -> String {
+    match (outcome.verdict, outcome.category) {
         (Verdict::RolledBack, _) => "the node is as before".into(),
-        (Verdict::Incomplete, _) => match ending.remaining.as_slice() {
+        (Verdict::Incomplete, _) => match outcome.remaining.as_slice() {
             [] => "the node is not as before: look at it".into(),
             remaining => format!("the node is not as before: {}", mask_text(&remaining.join(", "))),
         },

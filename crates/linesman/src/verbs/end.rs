@@ -1,6 +1,6 @@
 //! `linesman commit` and `linesman rollback`.
 
-use linesman_engine::outcome::{Outcome, Verdict};
+use linesman_core::outcome::{Outcome, Verdict};
 use linesman_engine::transaction::{self, Settings};
 
 use crate::cli::{CheckpointArgs, Format};

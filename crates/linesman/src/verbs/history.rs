@@ -1,7 +1,7 @@
 //! `linesman history`: the journal, readable.
 
+use linesman_core::outcome::{Outcome, Verdict};
 use linesman_engine::journal::{Journal, Phase, Record};
-use linesman_engine::outcome::{Outcome, Verdict};
 use linesman_engine::transaction::Settings;
 
 use super::apply::report;

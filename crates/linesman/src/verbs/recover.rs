@@ -1,8 +1,8 @@
 //! `linesman recover`: finish what was interrupted.
 
+use linesman_core::outcome::Verdict;
 use linesman_engine::journal::Journal;
 use linesman_engine::lock::HostLock;
-use linesman_engine::outcome::Verdict;
 use linesman_engine::transaction::Settings;
 use linesman_engine::{Error, recover};
 

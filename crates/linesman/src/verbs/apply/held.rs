@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use linesman_core::document::Document;
-use linesman_engine::outcome::{Outcome, Verdict};
+use linesman_core::outcome::{Outcome, Verdict};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};

@@ -98,14 +98,11 @@ fn probes(args: &ApplyArgs, document: &Document) -> Option<Vec<Probe>> {
     match (args.no_probes, args.probes.is_empty()) {
         (true, _) => Some(Vec::new()),
         (false, false) => Some(args.probes.clone()),
-        // They were read with the document.
-        (false, true) => {
-            document.options.probes.as_ref().map(|list| list.iter().filter_map(|p| p.parse().ok()).collect())
-        }
+        (false, true) => document.probes().map(|probes| probes.map(|(probe, _)| probe.clone()).collect()),
     }
 }
 
-/// Ctrl-C and a polite kill take the change back. A terminal that hangs up does not: the change
+/// Ctrl-C and SIGTERM roll the change back. A terminal that hangs up does not: the change
 /// itself may have cut the session, and the probes decide about that.
 fn stop_on_signals() -> watch::Receiver<bool> {
     let (tell, stop) = watch::channel(false);
@@ -122,7 +119,7 @@ fn stop_on_signals() -> watch::Receiver<bool> {
                 _ = hangup.recv() => {}
             }
         }
-        output::error("linesman: interrupted, taking the change back");
+        output::error("linesman: interrupted; rolling the change back");
         tell.send_replace(true);
         // Kept so that the receivers do not see the channel close.
         std::future::pending::<()>().await;

@@ -1,6 +1,6 @@
 //! An outcome in words.
 
-use linesman_engine::outcome::{Outcome, Verdict};
+use linesman_core::outcome::{FailedStep, Outcome, Verdict};
 use linesman_engine::probe::ProbeResult;
 
 use crate::output;
@@ -25,7 +25,7 @@ pub fn outcome(outcome: &Outcome) {
         output::line(format!("  ! {line}"));
     }
     if let Some(reason) = outcome.why() {
-        let step = outcome.step.as_deref().unwrap_or("apply");
+        let step = outcome.step.unwrap_or(FailedStep::Apply);
         output::line(format!("  why: {step}: {reason}"));
     }
     for difference in outcome.differences.iter().skip(1).take(9) {

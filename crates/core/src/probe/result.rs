@@ -1,8 +1,10 @@
+//! What a probe found.
+
 use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use linesman_core::probe::Probe;
+use super::Probe;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProbeResult {
@@ -37,7 +39,7 @@ impl ProbeStatus {
         matches!(self, ProbeStatus::Passed { .. })
     }
 
-    pub(super) fn failed(why: impl Into<String>) -> Self {
+    pub fn failed(why: impl Into<String>) -> Self {
         ProbeStatus::Failed { why: why.into() }
     }
 }
@@ -60,7 +62,8 @@ impl fmt::Display for ProbeResult {
 }
 
 /// A duration as people say it: 3 ms, 1.5 s.
-pub(super) struct Short(pub Duration);
+#[derive(Clone, Copy, Debug)]
+pub struct Short(pub Duration);
 
 impl fmt::Display for Short {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
