@@ -49,7 +49,7 @@ struct Fleet {
 }
 
 fn spec(state: &str) -> Value {
-    let state: Value = serde_yaml::from_str(state).unwrap_or_default();
+    let state = linesman_core::document::tree(state).map(|tree| tree.to_value()).unwrap_or_default();
     json!({ "desiredState": state })
 }
 

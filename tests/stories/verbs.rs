@@ -14,7 +14,8 @@ fn json(output: &Output) -> Value {
 }
 
 fn yaml(output: &Output) -> Value {
-    serde_yaml::from_str(&output.stdout).unwrap_or_else(|e| panic!("{e}\n{}{}", output.stdout, output.stderr))
+    let read = linesman_core::document::tree(&output.stdout);
+    read.unwrap_or_else(|e| panic!("{e:?}\n{}{}", output.stdout, output.stderr)).to_value()
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn deploy(folder: &str) -> PathBuf {
 }
 
 fn is_written(file: &Path, objects: &[Value]) {
-    let documents: Vec<String> = objects.iter().map(|o| serde_yaml::to_string(o).unwrap()).collect();
+    let documents: Vec<String> = objects.iter().map(|o| yaml_serde::to_string(o).unwrap()).collect();
     let now = documents.join("---\n");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(file, &now).unwrap();

@@ -98,7 +98,7 @@ fn composed(case: &Case) -> String {
     let order: Vec<&str> = in_order(&all).iter().map(|p| p.name.as_str()).collect();
     let order = format!("# order: {}\n", order.join(" "));
     match compose(&all) {
-        Ok(state) => order + &serde_yaml::to_string(&state).unwrap(),
+        Ok(state) => order + &yaml_serde::to_string(&state).unwrap(),
         Err(conflicts) => {
             let refusals = conflicts.iter().map(|c| format!("refused[{CONTRADICTION}]: {c}\n"));
             order + &refusals.collect::<String>()

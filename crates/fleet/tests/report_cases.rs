@@ -57,7 +57,7 @@ fn node_state(case: &Case) -> String {
     let filter: Vec<Glob> = globs.iter().map(|pattern| Glob::new(pattern)).collect();
     let report = report(&read(case, "state.yaml").unwrap(), &filter, BUDGET);
     let status = update(None, report, &Versions::default(), Time(1_784_541_600)).unwrap();
-    serde_yaml::to_string(&serde_json::to_value(status).unwrap()).unwrap()
+    yaml_serde::to_string(&serde_json::to_value(status).unwrap()).unwrap()
 }
 
 #[test]

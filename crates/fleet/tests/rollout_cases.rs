@@ -180,7 +180,7 @@ fn decided(case: &Case) -> String {
         for action in &decision.actions {
             let Action::Enactment { node, step, .. } = action else { continue };
             let state = step.spec().and_then(|spec| spec.desired_state.as_ref());
-            text += &format!("\n{node}:\n{}", serde_yaml::to_string(&state).unwrap());
+            text += &format!("\n{node}:\n{}", yaml_serde::to_string(&state).unwrap());
         }
     }
     let orphaned = orphans(&policies, &enactments);

@@ -41,8 +41,8 @@ pub fn data(format: Format, value: &impl Serialize) {
     }
 }
 
-/// The same shape as JSON: by itself serde_yaml writes enums with tags that hardly any reader takes.
+/// The same shape as JSON: by itself yaml_serde writes enums with tags that hardly any reader takes.
 fn yaml(value: &impl Serialize) -> Result<String, String> {
     let plain = serde_json::to_value(value).map_err(|e| e.to_string())?;
-    serde_yaml::to_string(&plain).map_err(|e| e.to_string())
+    yaml_serde::to_string(&plain).map_err(|e| e.to_string())
 }

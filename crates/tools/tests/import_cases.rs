@@ -46,7 +46,7 @@ fn imported(case: &Case) -> Result<Imported, Vec<Fault>> {
 }
 
 fn document(imported: &Imported) -> String {
-    imported.header("this case") + &serde_yaml::to_string(&imported.state).unwrap()
+    imported.header("this case") + &yaml_serde::to_string(&imported.state).unwrap()
 }
 
 fn outputs(case: &Case) -> [String; 3] {

@@ -70,7 +70,7 @@ fn the_uplink_goes_back_to_its_nic() {
     let routes = || node.run(["ip", "route", "show", "default"]).unwrap();
     let before = routes();
     assert!(before.contains("dev eth0"), "{before}");
-    let state: serde_json::Value = serde_yaml::from_str(&linesman_tests::br_ex(node)).unwrap();
+    let state = linesman_core::document::tree(&linesman_tests::br_ex(node)).unwrap().to_value();
     fleet.policy("uplink", &json!({ "onDelete": "Revert", "desiredState": state }));
     fleet.wait_policy("uplink", "Available");
     assert!(routes().contains("dev br-ex"), "{}", routes());
