@@ -1,5 +1,5 @@
 //! Load: the cluster as the watches tell it. Nothing else is put in, not even what this operator wrote itself: a claim that is
-//! seen here was seen with all earlier ones, and decisions rely on that (docs/decisions/0008).
+//! seen here was seen with all earlier ones, and decisions rely on that (docs/decisions/0013).
 
 use std::collections::{BTreeSet, HashMap};
 
