@@ -86,7 +86,7 @@ impl Fields {
             _ => {
                 log.fault(
                     field.place,
-                    format!("'{key}' should hold settings of its own"),
+                    format!("'{key}' should contain settings"),
                     "write 'key: value' lines below it",
                 );
                 None

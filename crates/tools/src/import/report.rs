@@ -47,7 +47,7 @@ impl Imported {
     pub fn header(&self, from: &str) -> String {
         let mut lines = vec![format!("# Imported from {from}.")];
         if !self.notes.is_empty() {
-            lines.push("# Not carried over, or not quite:".to_owned());
+            lines.push("# Not imported, or only in part:".to_owned());
             lines.extend(self.notes.iter().map(|note| format!("#   {}", one_line(&note.to_string()))));
         }
         lines.join("\n") + "\n"

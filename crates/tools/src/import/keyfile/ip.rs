@@ -113,11 +113,11 @@ fn method_of(
         ("ipv6", "dhcp") => Some(ip(true, true, false)),
         ("ipv6", "link-local") => Some(ip(true, false, false)),
         ("ipv6", "ignore") => {
-            note("'ignore' leaves IPv6 to the kernel; the document says nothing about it");
+            note("'ignore' leaves IPv6 to the kernel; not in the document");
             None
         }
         ("ipv4", "link-local") => {
-            note("a state document cannot ask for an IPv4 link-local address; IPv4 is off");
+            note("IPv4 link-local addresses are not supported by NMState; IPv4 is disabled");
             Some(ip(false, false, false))
         }
         (_, "shared") => {

@@ -29,7 +29,7 @@ pub(super) fn kind(profile: &mut Profile, log: &mut Log<'_>) -> Option<Interface
         "ovs-interface" => InterfaceKind::OvsInterface,
         other => {
             let why = format!(
-                "profile '{}' is of type '{other}', which is not imported; it stays as it is on the host",
+                "profile '{}' has the type '{other}', which is not imported; it is not changed on the host",
                 profile.id
             );
             log.note(profile.place, "", why);

@@ -91,8 +91,9 @@ impl Work<'_> {
             return profile.kind != "ovs-interface";
         }
         if !self.names.is_known(&controller.value) {
-            let why =
-                format!("none of the profiles makes {owner}; import it, too, or add the port to it by hand");
+            let why = format!(
+                "no imported profile creates {owner}; import it as well, or add the port to it by hand"
+            );
             self.log.note(controller.place, "connection.controller", why);
         }
         let details = match kind.as_str() {
@@ -134,8 +135,8 @@ fn leave(profile: Profile, log: &mut Log<'_>) {
         harmless::drop_from(&mut section);
         leave_secrets(&mut section, log);
         let why = match section.path.as_str() {
-            "802-1x" => "802.1X is not imported: it is nothing without its secrets",
-            _ => "a state document has no such setting",
+            "802-1x" => "802.1X is not imported, because its secrets are not",
+            _ => "not supported by NMState",
         };
         section.leave(why, log);
     }
@@ -143,10 +144,6 @@ fn leave(profile: Profile, log: &mut Log<'_>) {
 
 fn leave_secrets(section: &mut Fields, log: &mut Log<'_>) {
     for field in section.take_all(is_secret) {
-        log.note(
-            field.place,
-            section.named(&field.key),
-            "a secret, never imported; set it on the host itself",
-        );
+        log.note(field.place, section.named(&field.key), "secrets are not imported; set it on the host");
     }
 }

@@ -60,7 +60,10 @@ pub(super) fn choose(profiles: Vec<Profile>, log: &mut Log<'_>) -> Vec<Profile> 
             log.note(
                 profile.place,
                 "",
-                format!("profile '{}' does not start by itself (autoconnect=false): left out", profile.id),
+                format!(
+                    "profile '{}' is not activated automatically (autoconnect=false): omitted",
+                    profile.id
+                ),
             );
             continue;
         }
@@ -73,7 +76,7 @@ pub(super) fn choose(profiles: Vec<Profile>, log: &mut Log<'_>) -> Vec<Profile> 
                     profile
                 };
                 let why = format!(
-                    "profile '{}' is for the same interface as '{}', which comes first: left out",
+                    "profile '{}' is for the same interface as '{}', which comes first: omitted",
                     weaker.id, chosen[at].id
                 );
                 log.note(weaker.place, "", why);
@@ -109,7 +112,7 @@ pub(super) fn of_interface(profile: &mut Profile, log: &mut Log<'_>) -> Option<(
         return Some((profile.id.clone(), Some(address)));
     }
     let why = format!(
-        "profile '{}' names neither an interface nor a MAC address, so it fits any: left out",
+        "profile '{}' has neither an interface name nor a MAC address, so it matches any interface: omitted",
         profile.id
     );
     log.note(profile.place, "", why);

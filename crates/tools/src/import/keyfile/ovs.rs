@@ -53,7 +53,7 @@ impl Bridges {
             let Some(bridge) = port.bridge.clone() else { continue };
             let owner = names.controller(&bridge.value).map_or(bridge.value.clone(), |owner| owner.name);
             if !names.is_known(&bridge.value) {
-                let why = format!("none of the profiles makes the bridge {owner}; import it, too");
+                let why = format!("no imported profile creates the bridge {owner}; import it as well");
                 log.note(bridge.place, "connection.controller", why);
             }
             of_bridge.entry(owner).or_default().push(self.entry(port));

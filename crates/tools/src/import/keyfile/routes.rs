@@ -119,11 +119,7 @@ fn route_options(options: &At<String>, named: &str, route: &mut Section, log: &m
                 route.insert("route-type".into(), kind.into());
             }
             (_, "type", "unicast") | (_, "lock-cwnd", _) => {}
-            _ => log.note(
-                options.place,
-                named,
-                format!("the option '{option}' has no place in a state document"),
-            ),
+            _ => log.note(options.place, named, format!("the option '{option}' is not supported by NMState")),
         }
     }
 }
@@ -172,7 +168,7 @@ fn rule(text: &str, place: Place, named: &str, defaults: &Defaults, log: &mut Lo
                 }
                 None => wrong(log),
             },
-            _ => log.note(place, named, format!("'{word} {value}' has no place in a state document")),
+            _ => log.note(place, named, format!("'{word} {value}' is not supported by NMState")),
         }
     }
     Some(Value::Object(rule))

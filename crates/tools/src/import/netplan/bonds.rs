@@ -47,7 +47,7 @@ impl Work<'_> {
         put_section(&mut bond, "options", options);
         bond.insert("port".into(), ports.into());
         put_section(interface, "link-aggregation", bond);
-        parameters.leave("a state document has no such setting", &mut self.log);
+        parameters.leave("not supported by NMState", &mut self.log);
     }
 
     fn bond_options(&mut self, parameters: &mut Fields) -> Section {

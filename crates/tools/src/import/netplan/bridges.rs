@@ -17,7 +17,7 @@ impl Work<'_> {
         let log = &mut self.log;
         let (priorities, costs) =
             (per_port(&mut parameters, "port-priority", log), per_port(&mut parameters, "path-cost", log));
-        parameters.leave("a state document has no such setting", log);
+        parameters.leave("not supported by NMState", log);
 
         let port = |id: &String| {
             let mut port = Section::from_iter([("name".to_owned(), Value::from(self.named(id)))]);
@@ -58,7 +58,7 @@ impl Work<'_> {
         put(&mut options, "fail-mode", settings.text("fail-mode", &mut self.log).map(|at| at.value));
         put(&mut options, "mcast-snooping-enable", settings.flag("mcast-snooping", &mut self.log));
         put(&mut options, "rstp", settings.flag("rstp", &mut self.log));
-        settings.leave("a state document has no such setting", &mut self.log);
+        settings.leave("not supported by NMState", &mut self.log);
         let listed = fields.texts("interfaces", &mut self.log);
         let ports = listed.iter().map(|at| self.named(&at.value)).chain([name.to_owned()]);
         let ports: Vec<Value> = ports.map(|port| json!({ "name": port })).collect();

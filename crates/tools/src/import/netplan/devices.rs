@@ -15,8 +15,7 @@ use crate::import::report::Log;
 pub(super) fn name(device: &mut Device, log: &mut Log<'_>) -> Option<String> {
     let set = device.fields.text("set-name", log);
     if let Some(set) = &set {
-        let why =
-            format!("interfaces are not renamed; keep a .link file of udev that calls it {}", set.value);
+        let why = format!("interfaces are not renamed; use a udev .link file to rename it to {}", set.value);
         log.note(set.place, device.fields.named("set-name"), why);
     }
     let set = set.map(|at| at.value);
@@ -25,7 +24,7 @@ pub(super) fn name(device: &mut Device, log: &mut Log<'_>) -> Option<String> {
     };
     let address = found.text("macaddress", log);
     let by_name = found.text("name", log);
-    found.leave("interfaces are found by name or by MAC address alone", log);
+    found.leave("interfaces can be matched only by name or MAC address", log);
     if let Some(address) = address {
         device.by_mac = mac(&address.value);
         if device.by_mac.is_none() {
@@ -41,7 +40,7 @@ pub(super) fn name(device: &mut Device, log: &mut Log<'_>) -> Option<String> {
         (Some(set), _) => Some(set),
         (None, Some(name)) if !name.value.contains(['*', '?', '[']) => Some(name.value),
         (None, _) => {
-            let why = "no one interface is meant by this match; name it, or match its MAC address: left out";
+            let why = "the match does not identify a single interface: omitted; use its name or MAC address";
             log.note(device.field.place, device.fields.path.clone(), why);
             None
         }

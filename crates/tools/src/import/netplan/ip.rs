@@ -56,7 +56,7 @@ impl Work<'_> {
             let text = match item.content {
                 Content::Text(text) => text,
                 Content::Map(Fields { entries, .. }) if entries.len() == 1 => {
-                    let why = "label and lifetime of an address are not carried over";
+                    let why = "label and lifetime of an address are not imported";
                     self.log.note(item.place, named.clone(), why);
                     entries[0].key.clone()
                 }
@@ -104,7 +104,7 @@ impl Work<'_> {
             log.note(
                 kind.place,
                 fields.named("link-local"),
-                "a state document cannot ask for an IPv4 link-local address",
+                "IPv4 link-local addresses are not supported by NMState",
             );
         }
         let mut ip = Section::new();
@@ -122,14 +122,14 @@ impl Work<'_> {
             log.note(
                 at.place,
                 fields.named("accept-ra"),
-                "router advertisements come together with DHCPv6: both are on",
+                "router advertisements cannot be enabled without DHCPv6: both are enabled",
             );
         }
         if let (Some(at), true, false) = (&advertised, dhcp, accept.unwrap_or(true)) {
             log.note(
                 at.place,
                 fields.named("accept-ra"),
-                "DHCPv6 alone: addresses from router advertisements are off",
+                "only DHCPv6: addresses from router advertisements are disabled",
             );
         }
         ip.insert("enabled".into(), true.into());
@@ -156,7 +156,7 @@ impl Work<'_> {
         put(ip, "auto-route-metric", overrides.number::<i64>("route-metric", log));
         put(ip, "dhcp-send-hostname", overrides.flag("send-hostname", log));
         put(ip, "dhcp-custom-hostname", overrides.text("hostname", log).map(|at| at.value));
-        overrides.leave("a state document has no such setting", log);
+        overrides.leave("not supported by NMState", log);
     }
 
     fn nameservers(&mut self, fields: &mut Fields) {
@@ -176,7 +176,7 @@ impl Work<'_> {
         let addresses = servers.texts("addresses", log);
         self.draft.servers.extend(addresses.into_iter().filter_map(|at| valid(at, log)));
         self.draft.search.extend(servers.texts("search", log).into_iter().map(|at| at.value));
-        servers.leave("a state document has no such setting", log);
+        servers.leave("not supported by NMState", log);
     }
 }
 

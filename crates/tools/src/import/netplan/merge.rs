@@ -39,7 +39,7 @@ fn below_network(file: usize, root: &Node, log: &mut Log<'_>) -> Fields {
             file,
             Diagnostic::new(codes::NOT_NETPLAN, message)
                 .spanning(Some(at.span))
-                .hint("everything stands below 'network:'"),
+                .hint("all settings belong under 'network:'"),
         );
     }
     match root.get("network").map(|node| (node, content(file, node, ""))) {

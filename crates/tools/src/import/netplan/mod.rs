@@ -84,8 +84,7 @@ fn version(network: &mut Fields, log: &mut Log<'_>) {
     if let Some(renderer) = network.text("renderer", log)
         && renderer.value != "NetworkManager"
     {
-        let why =
-            "the document is for NetworkManager; take the devices from systemd-networkd before it is applied";
+        let why = "the document is for NetworkManager; remove the devices from systemd-networkd before you apply it";
         log.note(renderer.place, "network.renderer", why);
     }
 }
@@ -107,7 +106,7 @@ fn devices(network: &mut Fields, log: &mut Log<'_>) -> Vec<Device> {
                 }
                 _ => log.fault(
                     field.place,
-                    format!("'{}' should hold settings", field.key),
+                    format!("'{}' should contain settings", field.key),
                     "write 'key: value' lines below it",
                 ),
             }
@@ -198,7 +197,7 @@ impl Work<'_> {
                 None => log.note(
                     address.place,
                     fields.named("macaddress"),
-                    format!("'{}' is not carried over, only addresses are", address.value),
+                    format!("'{}' is not imported, only addresses are", address.value),
                 ),
             }
         }
@@ -210,7 +209,7 @@ impl Work<'_> {
             log.note(
                 optional.place,
                 fields.named("optional"),
-                "boot waits for no single interface with NetworkManager, so there is nothing to say",
+                "NetworkManager does not wait for single interfaces at boot",
             );
         }
     }
@@ -241,9 +240,9 @@ impl Work<'_> {
             self.log.note(
                 field.place,
                 fields.named(&field.key),
-                "credentials are never imported; set them on the host itself",
+                "credentials are not imported; set them on the host",
             );
         }
-        fields.leave("a state document has no such setting", &mut self.log);
+        fields.leave("not supported by NMState", &mut self.log);
     }
 }

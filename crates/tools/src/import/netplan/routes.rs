@@ -135,7 +135,7 @@ impl Work<'_> {
             Some(other) => log.note(
                 place,
                 fields.named("type"),
-                format!("a route of type '{other}' has no place in a state document"),
+                format!("a route of type '{other}' is not supported by NMState"),
             ),
             None => drop(route.insert("next-hop-interface".into(), out.into())),
         }
@@ -154,7 +154,7 @@ impl Work<'_> {
         {
             fields.take("scope");
         }
-        fields.leave("a state document has no such setting", log);
+        fields.leave("not supported by NMState", log);
         Some(Value::Object(route))
     }
 
@@ -178,13 +178,13 @@ impl Work<'_> {
         }
         let family = if ipv6 == Some(true) { "ipv6" } else { "ipv4" };
         if ipv6.is_none() {
-            log.note(place, fields.path.clone(), "the policy names no address, so it is taken for IPv4");
+            log.note(place, fields.path.clone(), "the rule has no address: IPv4 assumed");
         }
         rule.insert("family".into(), family.into());
         put(&mut rule, "priority", fields.number::<i64>("priority", log));
         put(&mut rule, "route-table", fields.number::<u32>("table", log).or(table));
         put(&mut rule, "fwmark", fields.number::<u32>("mark", log));
-        fields.leave("a state document has no such setting", log);
+        fields.leave("not supported by NMState", log);
         Some(Value::Object(rule))
     }
 }

@@ -102,11 +102,11 @@ impl Host<'_> {
             Some(false) => {
                 // A lease without end looks like a static address; what no profile asks for is not ours either way.
                 let why = if automatic {
-                    "DHCP's or somebody else's"
+                    "set by DHCP or another program"
                 } else {
-                    "no profile asks for it; a virtual IP, or set by hand"
+                    "not in a profile: a virtual IP, or set by hand"
                 };
-                self.note(name(observed), &ip.to_string(), format!("{why}: left out"));
+                self.note(name(observed), &ip.to_string(), format!("{why}: omitted"));
                 false
             }
             _ => true,

@@ -51,11 +51,11 @@ impl Host<'_> {
             return false;
         }
         let why = if condition == "ignore" || self.facts.unmanaged.contains(&name) {
-            "not managed by NetworkManager: left out"
+            "not managed by NetworkManager: omitted"
         } else if condition != "up" {
-            "down: left out"
+            "down: omitted"
         } else if !self.has_profile(interface) {
-            "no profile of NetworkManager is behind it, somebody else made it: left out"
+            "created by another program, without a NetworkManager profile: omitted"
         } else {
             return true;
         };
@@ -93,7 +93,7 @@ impl Host<'_> {
             let way = text(route, "next-hop-interface").unwrap_or_default();
             if self.left_out.iter().any(|name| name == way) {
                 let to = text(route, "destination").unwrap_or_default().to_owned();
-                self.note(way, &to, "a route through an interface that is left out");
+                self.note(way, &to, "a route through an omitted interface");
                 continue;
             }
             routes.push(without(
