@@ -41,7 +41,7 @@ impl Kept {
         let agent = node.spawn(["linesman", "agent", "--standalone"])?;
         wait("the agent", || node.exists("/run/linesman/agent.sock").unwrap_or(false))?;
         let watch = node.spawn(["linesman", "status", "--watch", "-o", "json"])?;
-        wait("the policy", || last_phase(&watch) == Some("in-step"))?;
+        wait("the policy", || last_phase(&watch) == Some("in-sync"))?;
         Ok(Self { watch, agent, node, _lab: lab })
     }
 
@@ -67,7 +67,7 @@ fn last_phase(watch: &Running) -> Option<&'static str> {
     let text = watch.stdout();
     let last = text.rfind("\"phase\": \"")?;
     let word = text.get(last + 10..)?;
-    ["in-step", "drifted", "pending", "rolled-back"].into_iter().find(|phase| word.starts_with(phase))
+    ["in-sync", "drifted", "pending", "rolled-back"].into_iter().find(|phase| word.starts_with(phase))
 }
 
 pub fn wait(what: &str, holds: impl Fn() -> bool) -> Fallible<()> {
@@ -118,7 +118,7 @@ fn knowing(kept: &Kept, interfaces: usize, goal: f64, report: &mut Report) -> Fa
         kept.node.run(["ip", "link", "set", "br0", "mtu", "1300"])?;
         seconds.push(kept.until("drifted")?);
         kept.node.run(["ip", "link", "set", "br0", "mtu", "1400"])?;
-        kept.until("in-step")?;
+        kept.until("in-sync")?;
         eprint!(".");
     }
     eprintln!(" known, {interfaces} interfaces");
@@ -140,12 +140,12 @@ fn committed(kept: &Kept, report: &mut Report) -> Fallible<()> {
         wait("the policy", || {
             let text = kept.watch.stdout();
             text.get(told..).is_some_and(|new| new.contains("pending"))
-                && last_phase(&kept.watch) == Some("in-step")
+                && last_phase(&kept.watch) == Some("in-sync")
         })?;
         ours.push(start.elapsed().as_secs_f64() * 1e3);
         node.run(["rm", &file])?;
         wait("the way back", || !node.exists("/sys/class/net/br9").unwrap_or(true))?;
-        kept.until("in-step")?;
+        kept.until("in-sync")?;
         node.write_file("/root/peer.yaml", states::bridges(1).replace("br0", "br9"), 0o600)?;
         let start = Instant::now();
         node.run(["linesman-bench", "incumbent", "apply", "/root/peer.yaml"])?;

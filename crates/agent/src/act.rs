@@ -4,10 +4,10 @@ use linesman_core::codes::CONTRADICTION;
 use linesman_core::codes::endings::NO_SECRET;
 use linesman_core::compose::compose;
 use linesman_core::inverse::{inverse, without, younger};
-use linesman_core::keep::{Entry, Fight, Ledger, Standing};
 use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Policy;
 use linesman_core::probe::{ParseError, Probe};
+use linesman_core::reconcile::{CorrectionHistory, Entry, Ledger, PolicyState};
 use linesman_core::secrets::{Secrets, hide, left_open};
 use linesman_engine::transaction::{Loaded, Refusal, Request, Session, Settings, Step};
 use linesman_engine::{Category, desired};
@@ -52,7 +52,7 @@ pub struct Ready {
     pub state: Value,
     /// The same without secrets that the policy only points to: what is written down.
     pub kept: Value,
-    pub back: Value,
+    pub revert_state: Value,
 }
 
 /// A host that is locked and looked at, for a first attempt.
@@ -74,13 +74,13 @@ pub fn prepare(
         let missing = |why| Attempt::Hindered(format!("{why} [{NO_SECRET}]"));
         let state = resolve(&secrets.fill(&policy.state).map_err(missing)?)?;
         let kept = resolve(&left_open(&policy.state))?;
-        let mut back = linesman_core::plan::plan(&state, &loaded.observed, &loaded.facts)
+        let mut revert_state = linesman_core::plan::plan(&state, &loaded.observed, &loaded.facts)
             .map_or(Value::Null, |plan| inverse(&plan, &loaded.observed, &loaded.facts));
         if kept != state {
             // What the host has now may be what the same policy filled in before.
-            hide(&mut back);
+            hide(&mut revert_state);
         }
-        Ok(Ready { policy: policy.clone(), state, kept, back })
+        Ok(Ready { policy: policy.clone(), state, kept, revert_state })
     };
     policies.iter().map(|policy| (policy.clone(), one(policy))).collect()
 }
@@ -170,8 +170,8 @@ pub async fn revert(
 ) -> Attempt {
     let kept: Vec<&Policy> = kept.iter().filter(|p| p.name != entry.policy.name).collect();
     let kept = compose(&kept).unwrap_or(Value::Null);
-    let back = without(&entry.back, &kept);
-    let mut request = Request::new(format!("revert of policy {}", entry.policy.name), back);
+    let revert_state = without(&entry.revert_state, &kept);
+    let mut request = Request::new(format!("revert of policy {}", entry.policy.name), revert_state);
     (request.policies, request.revert) = (vec![entry.policy.name.clone()], true);
     if request.state.as_object().is_none_or(serde_json::Map::is_empty) {
         return Attempt::Ended(Box::new(Outcome::unchanged()));
@@ -222,32 +222,35 @@ fn coded(error: &linesman_engine::Error) -> String {
 /// Writes what an attempt came to into the ledger. `ready` is absent if it did not come that far.
 pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attempt: &Attempt) {
     let former = ledger.0.remove(&policy.name);
-    let (former_state, former_back, mut corrections) =
-        former.as_ref().map_or((Value::Null, Value::Null, Fight::default()), |e| {
-            (e.state.clone(), e.back.clone(), e.corrections.clone())
+    let (former_state, former_revert_state, mut corrections) =
+        former.as_ref().map_or((Value::Null, Value::Null, CorrectionHistory::default()), |e| {
+            (e.applied_state.clone(), e.revert_state.clone(), e.corrections.clone())
         });
     let edited = former.as_ref().is_none_or(|e| e.policy != *policy);
-    let before = former.map(|e| e.standing);
+    let before = former.map(|e| e.policy_state);
     let attempts = match &before {
-        Some(Standing::Waiting { attempts, .. }) if !edited => attempts + 1,
+        Some(PolicyState::Waiting { attempts, .. }) if !edited => attempts + 1,
         _ => 1,
     };
-    let (standing, state, back) = match (attempt, ready) {
+    let (policy_state, applied_state, revert_state) = match (attempt, ready) {
         (Attempt::Ended(outcome), Some(ready)) if outcome.succeeded() => {
-            let back =
-                if former_back.is_null() { ready.back.clone() } else { younger(&former_back, &ready.back) };
-            (Standing::Kept, ready.kept.clone(), back)
+            let revert_state = if former_revert_state.is_null() {
+                ready.revert_state.clone()
+            } else {
+                younger(&former_revert_state, &ready.revert_state)
+            };
+            (PolicyState::Applied, ready.kept.clone(), revert_state)
         }
-        // A correction that did not hold, since somebody else had the last word: still kept, only reported.
+        // A correction that did not freeze, since somebody else had the last word: still kept, only reported.
         (Attempt::Ended(outcome), _)
-            if outcome.verdict != Verdict::Abandoned && !edited && before == Some(Standing::Kept) =>
+            if outcome.verdict != Verdict::Abandoned && !edited && before == Some(PolicyState::Applied) =>
         {
-            corrections.give_in(clock::now());
-            (Standing::Kept, former_state, former_back)
+            corrections.record_failure(clock::now());
+            (PolicyState::Applied, former_state, former_revert_state)
         }
         (Attempt::Ended(outcome), _) if outcome.verdict != Verdict::Abandoned => {
-            let reason = outcome.why().unwrap_or_else(|| "it did not hold".into());
-            (Standing::RolledBack { reason }, former_state, former_back)
+            let reason = outcome.why().unwrap_or_else(|| "it did not freeze".into());
+            (PolicyState::RolledBack { reason }, former_state, former_revert_state)
         }
         (attempt, _) => {
             let reason = match attempt {
@@ -256,12 +259,19 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attemp
             };
             let wait = FIRST_WAIT.saturating_mul(1 << attempts.min(10).saturating_sub(1)).min(LONGEST_WAIT);
             let until = clock::now() + wait;
-            (Standing::Waiting { reason, attempts, until }, former_state, former_back)
+            (PolicyState::Waiting { reason, attempts, until }, former_state, former_revert_state)
         }
     };
-    debug_assert!(standing.follows(before.as_ref()), "{before:?} -> {standing:?}");
-    let corrections = if edited { Fight::default() } else { corrections };
-    let entry = Entry { policy: policy.clone(), standing, since: clock::now(), state, back, corrections };
+    debug_assert!(policy_state.follows(before.as_ref()), "{before:?} -> {policy_state:?}");
+    let corrections = if edited { CorrectionHistory::default() } else { corrections };
+    let entry = Entry {
+        policy: policy.clone(),
+        policy_state,
+        since: clock::now(),
+        applied_state,
+        revert_state,
+        corrections,
+    };
     ledger.0.insert(policy.name.clone(), entry);
 }
 
@@ -277,9 +287,9 @@ mod tests {
     }
 
     fn ready(mtu: u64, before: u64) -> Ready {
-        let back =
+        let revert_state =
             json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up", "mtu": before }] });
-        Ready { policy: policy(mtu), state: policy(mtu).state, kept: policy(mtu).state, back }
+        Ready { policy: policy(mtu), state: policy(mtu).state, kept: policy(mtu).state, revert_state }
     }
 
     #[test]
@@ -289,8 +299,8 @@ mod tests {
         enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &done);
         enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &done);
         let entry = ledger.get("a").unwrap();
-        assert_eq!(entry.back["interfaces"][0]["mtu"], 1500);
-        assert_eq!(entry.state["interfaces"][0]["mtu"], 4000);
+        assert_eq!(entry.revert_state["interfaces"][0]["mtu"], 1500);
+        assert_eq!(entry.applied_state["interfaces"][0]["mtu"], 4000);
     }
 
     #[test]
@@ -305,8 +315,8 @@ mod tests {
         let bad = Outcome { reason: Some("cut off".into()), ..Outcome::new(Verdict::RolledBack) };
         enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &Attempt::Ended(Box::new(bad)));
         let entry = ledger.get("a").unwrap();
-        assert_eq!(entry.standing, Standing::RolledBack { reason: "cut off".into() });
-        assert_eq!(entry.state["interfaces"][0]["mtu"], 9000);
+        assert_eq!(entry.policy_state, PolicyState::RolledBack { reason: "cut off".into() });
+        assert_eq!(entry.applied_state["interfaces"][0]["mtu"], 9000);
     }
 
     #[test]
@@ -321,15 +331,15 @@ mod tests {
         let bad = Outcome { reason: Some("mtu".into()), ..Outcome::new(Verdict::RolledBack) };
         enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &Attempt::Ended(Box::new(bad)));
         let entry = ledger.get("a").unwrap();
-        assert!(entry.is_kept());
-        assert!(entry.corrections.pause(clock::now()).is_some());
+        assert!(entry.is_applied());
+        assert!(entry.corrections.paused_until(clock::now()).is_some());
     }
 
     #[test]
     fn waits_grow_until_the_policy_is_edited() {
         let mut ledger = Ledger::default();
-        let attempts = |ledger: &Ledger| match &ledger.get("a").unwrap().standing {
-            Standing::Waiting { attempts, .. } => *attempts,
+        let attempts = |ledger: &Ledger| match &ledger.get("a").unwrap().policy_state {
+            PolicyState::Waiting { attempts, .. } => *attempts,
             other => panic!("{other:?}"),
         };
         for expected in 1..4 {

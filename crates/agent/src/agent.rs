@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use linesman_core::keep::{Ledger, Next, Situation, Standing, decide};
 use linesman_core::policy::Policy;
+use linesman_core::reconcile::{Ledger, Next, PolicyState, Situation, decide};
 use linesman_core::secrets::Secrets;
 use linesman_engine::journal::Journal;
 use linesman_engine::lock::HostLock;
@@ -18,16 +18,16 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
 use crate::act::{self, Attempt, Ready};
-use crate::book::Book;
 use crate::cluster::Cluster;
-use crate::cluster::rival::{self, HandlerLock};
+use crate::cluster::handler_lock::{self, HandlerLock};
 use crate::directory::Directory;
 use crate::host::Host;
 use crate::metrics::Metrics;
-use crate::socket::{self, Order};
+use crate::socket::{self, Command};
 use crate::sources::{self, Sources};
+use crate::state_file::StateFile;
 use crate::status::{self, Status};
-use crate::{Config, Error, Result, Source, clock, hold, say, systemd, web};
+use crate::{Config, Error, Result, Source, clock, freeze, http, say, systemd};
 
 /// Another writer may be in the middle of something: drift is corrected when it has stood so long.
 const BREATHE: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ const BREATHE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 struct Agent {
     config: Config,
-    book: Book,
+    state_file: StateFile,
     ledger: Ledger,
     sources: Sources,
     host: Host,
@@ -56,17 +56,17 @@ pub async fn run(config: Config) -> Result<()> {
     let metrics = Rc::new(Metrics::new(config.version));
     let started = clock::written(clock::now());
     let (status, watched) = watch::channel(Status {
-        verdict: status::Verdict::Working,
-        story: "starting".into(),
+        condition: status::HostCondition::Progressing,
+        summary: "starting".into(),
         version: config.version.into(),
         pid: std::process::id(),
         started: started.clone(),
         ..Status::default()
     });
-    let (order, mut orders) = mpsc::channel(16);
-    let socket = socket::serve(&config.settings.run_dir, watched.clone(), order).await?;
+    let (command, mut commands) = mpsc::channel(16);
+    let socket = socket::serve(&config.settings.run_dir, watched.clone(), command).await?;
     if let Some(address) = config.listen {
-        web::serve(address, metrics.clone(), watched).await?;
+        http::serve(address, metrics.clone(), watched).await?;
     }
     systemd::watchdog();
     let _lock = match &config.source {
@@ -82,12 +82,12 @@ pub async fn run(config: Config) -> Result<()> {
             (None, Some(Cluster::join(cluster, &config.settings.state_dir, metrics.clone()).await?))
         }
     };
-    let book = Book::new(&config.settings.state_dir);
-    let ledger = book.read();
+    let state_file = StateFile::ledger(&config.settings.state_dir);
+    let ledger = state_file.read();
     let host = Host::default();
-    let sight = cluster.as_ref().map(|cluster| cluster.eyes.clone() as Arc<dyn ClusterProbe>);
-    let config = Config { settings: Settings { cluster: sight, ..config.settings.clone() }, ..config };
-    let mut agent = Agent { config, book, ledger, sources, host, cluster, metrics, status, started };
+    let probes = cluster.as_ref().map(|cluster| cluster.probes.clone() as Arc<dyn ClusterProbe>);
+    let config = Config { settings: Settings { cluster: probes, ..config.settings.clone() }, ..config };
+    let mut agent = Agent { config, state_file, ledger, sources, host, cluster, metrics, status, started };
     agent.finish_earlier().await;
     agent.host.look().await;
     if let Some(cluster) = &mut agent.cluster {
@@ -110,7 +110,7 @@ pub async fn run(config: Config) -> Result<()> {
         tokio::select! {
             () = changed => agent.reload(),
             depth = agent.host.changed() => agent.looked(depth).await,
-            Some(order) = orders.recv() => agent.obey(order),
+            Some(command) = commands.recv() => agent.obey(command),
             () = sleep(rest) => {}
             stopped = stop.heard() => {
                 if stopped {
@@ -134,18 +134,18 @@ async fn alone(
 ) -> Result<Option<HandlerLock>> {
     let failed =
         |e: std::io::Error| Error::HandlerLock { path: path.display().to_string(), why: e.to_string() };
-    let file = match rival::take(path).map_err(failed)? {
+    let file = match handler_lock::take(path).map_err(failed)? {
         Ok(lock) => return Ok(Some(lock)),
         Err(file) => file,
     };
-    let story = format!(
+    let summary = format!(
         "another handler, such as kubernetes-nmstate's, runs on this node (it holds {}); waiting until it ends",
         path.display()
     );
-    say::warning(&story);
-    status.send_modify(|status| status.story = story);
+    say::warning(&summary);
+    status.send_modify(|status| status.summary = summary);
     systemd::ready();
-    let mut wait = std::pin::pin!(rival::wait(file));
+    let mut wait = std::pin::pin!(handler_lock::wait(file));
     loop {
         tokio::select! {
             lock = &mut wait => return lock.map(Some).map_err(failed),
@@ -169,18 +169,18 @@ impl Agent {
         loop {
             self.host.compare(&self.ledger);
             self.report();
-            let held = hold::read(&self.config.settings.state_dir).is_some();
-            self.hear(held).await;
+            let frozen = freeze::read(&self.config.settings.state_dir).is_some();
+            self.hear(frozen).await;
             let situation = Situation {
                 policies: &self.sources.policies,
                 unreadable: &self.sources.unreadable(),
                 ledger: &self.ledger,
-                held,
+                frozen,
                 drift: &self.host.drift,
                 now: clock::now(),
             };
             match decide(&situation) {
-                Next::Rest { until } => {
+                Next::Idle { until } => {
                     self.tell().await;
                     return until.map(|u| Duration::from_secs(u.saturating_sub(clock::now()).max(1)));
                 }
@@ -199,10 +199,10 @@ impl Agent {
     }
 
     /// In a cluster: what is gone, and what was released to this node.
-    async fn hear(&mut self, held: bool) {
+    async fn hear(&mut self, frozen: bool) {
         let Some(cluster) = &mut self.cluster else { return };
         let mut news = cluster.forget(&mut self.ledger);
-        if !held {
+        if !frozen {
             news |= cluster.take(&mut self.ledger).await;
         }
         if news {
@@ -215,14 +215,14 @@ impl Agent {
     async fn tell(&mut self) {
         let Some(cluster) = &mut self.cluster else { return };
         for status in status::policies(&self.sources, &self.ledger, &self.host.drift, clock::now()) {
-            if let (status::Phase::Refused, Some(why)) = (status.phase, &status.reason) {
+            if let (status::PolicyPhase::Refused, Some(why)) = (status.phase, &status.reason) {
                 cluster.contradicted(&status.name, why);
             }
         }
-        let hold = hold::read(&self.config.settings.state_dir);
-        cluster.tell(&self.ledger, &self.host.drift, hold.as_ref());
+        let freeze = freeze::read(&self.config.settings.state_dir);
+        cluster.tell(&self.ledger, &self.host.drift, freeze.as_ref());
         // What a transaction has just made is looked at again in full before it is shown.
-        if self.host.blind.is_none() && (self.host.is_settled() || cluster.is_asked()) {
+        if self.host.observation_error.is_none() && (self.host.is_settled() || cluster.is_asked()) {
             cluster.show(self.host.state()).await;
         }
     }
@@ -278,16 +278,16 @@ impl Agent {
 
     async fn together(&mut self, session: Session, ready: &[&Ready], secrets: &Secrets) -> Attempt {
         let status = self.status.clone();
-        let eyes = self.cluster.as_ref().map(|cluster| cluster.eyes.clone());
+        let probes = self.cluster.as_ref().map(|cluster| cluster.probes.clone());
         let mut tell = |what: &str, step: &_| {
-            if let (Some(eyes), Step::Applying) = (&eyes, step) {
-                eyes.vouch(false);
+            if let (Some(probes), Step::Applying) = (&probes, step) {
+                probes.assume_ready(false);
             }
             progress(&status, what, say::step(step));
         };
         let attempt = act::together(session, ready, secrets, &self.config.settings, &mut tell).await;
         if let Some(cluster) = &self.cluster {
-            cluster.eyes.vouch(false);
+            cluster.probes.assume_ready(false);
         }
         self.count(&attempt);
         attempt
@@ -315,8 +315,8 @@ impl Agent {
             self.store();
         }
         if let Some(cluster) = &mut self.cluster {
-            let attempts = match self.ledger.get(&policy.name).map(|e| &e.standing) {
-                Some(Standing::Waiting { attempts, .. }) => *attempts,
+            let attempts = match self.ledger.get(&policy.name).map(|e| &e.policy_state) {
+                Some(PolicyState::Waiting { attempts, .. }) => *attempts,
                 _ => 1,
             };
             cluster.enter(&policy.name, ready, attempt, attempts);
@@ -326,9 +326,9 @@ impl Agent {
 
     async fn revert(&mut self, name: &str) {
         let Some(entry) = self.ledger.get(name).cloned() else { return };
-        let kept = self.ledger.kept();
+        let kept = self.ledger.applied();
         if let Some(cluster) = &self.cluster {
-            cluster.eyes.vouch(false);
+            cluster.probes.assume_ready(false);
         }
         let status = self.status.clone();
         let mut tell = |what: &str, step: &_| progress(&status, what, say::step(step));
@@ -340,7 +340,7 @@ impl Agent {
         } else if let Some(entry) = self.ledger.0.get_mut(name) {
             let reason = reason(&attempt);
             say::warning(format!("policy {name} is gone, but what it had changed did not go back: {reason}"));
-            entry.turn(Standing::RevertFailed { reason });
+            entry.transition(PolicyState::RevertFailed { reason });
         }
         self.store();
         if let Some(cluster) = &mut self.cluster {
@@ -365,7 +365,7 @@ impl Agent {
             let first = self.host.drift.get(name).and_then(|d| d.first()).map(ToString::to_string);
             say::warning(format!("policy {name} has drifted: {}", first.unwrap_or_default()));
             if let Some(entry) = self.ledger.0.get_mut(name) {
-                entry.corrections.another(clock::now());
+                entry.corrections.record(clock::now());
                 self.metrics.corrections.inc();
             }
         }
@@ -391,7 +391,7 @@ impl Agent {
                 self.sources = sources;
                 // What one policy lacked another may have brought.
                 for entry in self.ledger.0.values_mut() {
-                    if let Standing::Waiting { until, .. } = &mut entry.standing {
+                    if let PolicyState::Waiting { until, .. } = &mut entry.policy_state {
                         *until = 0;
                     }
                 }
@@ -408,27 +408,31 @@ impl Agent {
         }
     }
 
-    fn obey(&mut self, order: Order) {
-        match order {
-            Order::Look(answer) => {
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Look(answer) => {
                 self.reload();
                 self.report();
                 answer.send(()).ok();
             }
-            Order::Retry(name, answer) => {
+            Command::Retry(name, answer) => {
                 let mut retried = Vec::new();
                 // In a cluster a new try is the operator's: whoever wants one edits the policy.
                 let alone = self.cluster.is_none();
                 self.ledger.0.retain(|known, entry| {
                     let meant = name.as_ref().is_none_or(|name| name == known);
-                    let fought = !entry.corrections.is_none();
-                    if !meant || (!fought && (entry.is_kept() || !alone)) {
+                    let fought = !entry.corrections.is_empty();
+                    if !meant || (!fought && (entry.is_applied() || !alone)) {
                         return true;
                     }
                     retried.push(known.clone());
-                    entry.corrections = linesman_core::keep::Fight::default();
-                    if !entry.is_kept() && alone {
-                        entry.turn(Standing::Waiting { reason: "retried".into(), attempts: 0, until: 0 });
+                    entry.corrections = linesman_core::reconcile::CorrectionHistory::default();
+                    if !entry.is_applied() && alone {
+                        entry.transition(PolicyState::Waiting {
+                            reason: "retried".into(),
+                            attempts: 0,
+                            until: 0,
+                        });
                     }
                     true
                 });
@@ -450,7 +454,7 @@ impl Agent {
     }
 
     fn store(&mut self) {
-        if let Err(e) = self.book.write(&self.ledger) {
+        if let Err(e) = self.state_file.write(&self.ledger) {
             say::warning(format!("{e}; after a restart the policies are compared with the host anew"));
         }
         self.report();
@@ -458,16 +462,18 @@ impl Agent {
 
     fn report(&mut self) {
         let policies = status::policies(&self.sources, &self.ledger, &self.host.drift, clock::now());
-        let held = hold::read(&self.config.settings.state_dir);
-        let (verdict, story) = status::summarise(&policies, held.as_ref(), self.host.blind.as_deref());
-        let silent = self.cluster.as_ref().and_then(|cluster| cluster.silent().map(str::to_owned));
+        let frozen = freeze::read(&self.config.settings.state_dir);
+        let (condition, summary) =
+            status::summarise(&policies, frozen.as_ref(), self.host.observation_error.as_deref());
+        let api_server_error =
+            self.cluster.as_ref().and_then(|cluster| cluster.api_server_error().map(str::to_owned));
         let status = Status {
-            verdict,
-            story,
+            condition,
+            summary,
             policies,
-            held,
-            blind: self.host.blind.clone(),
-            silent,
+            frozen,
+            observation_error: self.host.observation_error.clone(),
+            api_server_error,
             version: self.config.version.into(),
             pid: std::process::id(),
             started: self.started.clone(),
@@ -489,22 +495,22 @@ fn publish(sender: &watch::Sender<Status>, status: Status) {
         !same
     });
     if told {
-        systemd::status(&sender.borrow().story);
+        systemd::status(&sender.borrow().summary);
     }
 }
 
-/// In the middle of a transaction only the story changes.
+/// In the middle of a transaction only the summary changes.
 fn progress(sender: &watch::Sender<Status>, what: &str, step: &str) {
     sender.send_modify(|status| {
-        status.verdict = status::Verdict::Working;
-        status.story = format!("{what}: {step}");
+        status.condition = status::HostCondition::Progressing;
+        status.summary = format!("{what}: {step}");
     });
-    systemd::status(&sender.borrow().story);
+    systemd::status(&sender.borrow().summary);
 }
 
 fn reason(attempt: &Attempt) -> String {
     match attempt {
-        Attempt::Ended(outcome) => outcome.why().unwrap_or_else(|| "it did not hold".into()),
+        Attempt::Ended(outcome) => outcome.why().unwrap_or_else(|| "it did not freeze".into()),
         Attempt::Unfit(why) | Attempt::Hindered(why) => why.clone(),
     }
 }

@@ -1,9 +1,9 @@
-//! The host as the agent sees it: its state, and what of the kept policies does not hold.
+//! The host as the agent sees it: its state, and what of the kept policies does not freeze.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use linesman_core::compare::Difference;
-use linesman_core::keep::{Entry, Ledger};
+use linesman_core::reconcile::{Entry, Ledger};
 use linesman_core::verify::verify;
 use linesman_engine::observe::live::{Depth, Live};
 use serde_json::Value;
@@ -15,7 +15,7 @@ pub struct Host {
     live: Option<Live>,
     pub drift: BTreeMap<String, Vec<Difference>>,
     /// Why the last look failed.
-    pub blind: Option<String>,
+    pub observation_error: Option<String>,
     /// When the last look succeeded; 0 before the first.
     pub observed: u64,
     /// Just verified by a transaction: no drift before the next full look.
@@ -35,12 +35,12 @@ impl Host {
                 if depth == Depth::Full {
                     self.fresh.clear();
                 }
-                self.blind = None;
+                self.observation_error = None;
                 self.observed = clock::now();
                 Some(depth)
             }
             Err(e) => {
-                self.blind = Some(e.to_string());
+                self.observation_error = Some(e.to_string());
                 None
             }
         }
@@ -56,12 +56,12 @@ impl Host {
             self.fresh.clear();
             self.observed = clock::now();
         }
-        self.blind = looked.err().map(|e| e.to_string());
+        self.observation_error = looked.err().map(|e| e.to_string());
     }
 
     /// A transaction has just looked at these itself; the state is from before, and a full look comes.
     pub fn verified(&mut self, ledger: &Ledger, names: &[String]) {
-        let kept = |name: &&String| ledger.get(name).is_some_and(Entry::is_kept);
+        let kept = |name: &&String| ledger.get(name).is_some_and(Entry::is_applied);
         self.fresh.extend(names.iter().filter(kept).cloned());
         if let Some(live) = &mut self.live {
             live.look_soon();
@@ -79,15 +79,17 @@ impl Host {
 
     /// Compares the kept states with what is there. True if that says something new.
     pub fn compare(&mut self, ledger: &Ledger) -> bool {
-        if self.blind.is_some() || self.state().is_null() {
+        if self.observation_error.is_some() || self.state().is_null() {
             return false;
         }
         let state = self.state();
         let drift: BTreeMap<String, Vec<Difference>> = ledger
             .0
             .iter()
-            .filter(|(name, entry)| entry.is_kept() && !entry.state.is_null() && !self.fresh.contains(*name))
-            .map(|(name, entry)| (name.clone(), verify(&entry.state, state, state)))
+            .filter(|(name, entry)| {
+                entry.is_applied() && !entry.applied_state.is_null() && !self.fresh.contains(*name)
+            })
+            .map(|(name, entry)| (name.clone(), verify(&entry.applied_state, state, state)))
             .filter(|(_, differences)| !differences.is_empty())
             .collect();
         let new = drift != self.drift;

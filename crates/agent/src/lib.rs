@@ -5,26 +5,26 @@
 
 mod act;
 mod agent;
-mod book;
 mod clock;
 pub mod cluster;
 mod directory;
-pub mod hold;
+pub mod freeze;
 mod host;
+mod http;
 pub mod metrics;
 mod say;
 pub mod socket;
 mod sources;
+mod state_file;
 pub mod status;
 mod systemd;
-mod web;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub use agent::run;
-pub use book::Book;
 use linesman_engine::transaction::Settings;
+pub use state_file::StateFile;
 
 /// What an agent is told when it starts.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ pub enum Error {
     #[error("cannot open the lock of other handlers, {path}: {why}; name another file with --handler-lock")]
     HandlerLock { path: String, why: String },
     #[error("cannot write {path}: {why}")]
-    Book { path: String, why: String },
+    StateFile { path: String, why: String },
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -13,7 +13,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use serde_json::Value;
 
-use crate::status::{Phase, Status};
+use crate::status::{PolicyPhase, Status};
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct ByPhase {
@@ -39,20 +39,30 @@ struct ByVersion {
 pub const TABLE: [(&str, &str, &str, &str); 13] = [
     ("linesman_policies", "gauge", "phase", "Policies of this host by phase"),
     ("linesman_apply_total", "counter", "outcome", "Transactions that ended, by outcome"),
-    ("linesman_apply_duration_seconds", "histogram", "", "From the checkpoint to the end of a transaction"),
+    (
+        "linesman_apply_duration_seconds",
+        "histogram",
+        "",
+        "Duration of transactions, from the checkpoint to the outcome",
+    ),
     (
         "linesman_drift_differences",
         "gauge",
         "",
-        "Properties of kept policies that do not hold now, those with drift: Ignore left out",
+        "Properties that differ from applied policies now; policies with drift: Ignore are left out",
     ),
     ("linesman_corrections_total", "counter", "", "Corrections of drift"),
-    ("linesman_observations_total", "counter", "depth", "Looks at the host: kernel or full"),
-    ("linesman_observed_timestamp_seconds", "gauge", "", "When the host was last looked at"),
-    ("linesman_held", "gauge", "", "1 while somebody holds this host"),
+    ("linesman_observations_total", "counter", "depth", "Observations of the host, by depth: kernel or full"),
+    ("linesman_observed_timestamp_seconds", "gauge", "", "When the host was last observed"),
+    ("linesman_frozen", "gauge", "", "1 while this host is frozen by `linesman freeze`"),
     ("linesman_build_info", "gauge", "version", "Always 1"),
-    ("linesman_api_writes_total", "counter", "object", "In a cluster: what was told to it, by object"),
-    ("linesman_api_silent", "gauge", "", "In a cluster: 1 while the API server does not answer"),
+    (
+        "linesman_api_writes_total",
+        "counter",
+        "object",
+        "In a cluster: status updates written to the API server, by object",
+    ),
+    ("linesman_api_server_unreachable", "gauge", "", "In a cluster: 1 while the API server does not answer"),
     ("kubernetes_nmstate_network_interfaces", "gauge", "type, node", "In a cluster: interfaces by type"),
     ("kubernetes_nmstate_routes", "gauge", "node, ip_stack, type", "In a cluster: running routes"),
 ];
@@ -90,7 +100,7 @@ pub struct Metrics {
     pub corrections: Counter<u64, AtomicU64>,
     observations: Family<ByDepth, Counter<u64, AtomicU64>>,
     observed: Gauge<i64, AtomicI64>,
-    held: Gauge<i64, AtomicI64>,
+    frozen: Gauge<i64, AtomicI64>,
 }
 
 impl Metrics {
@@ -110,7 +120,7 @@ impl Metrics {
             corrections: Counter::default(),
             observations: Family::default(),
             observed: Gauge::default(),
-            held: Gauge::default(),
+            frozen: Gauge::default(),
         };
         for (name, _, _, help) in TABLE {
             // The encoder writes the ending that counters have by itself.
@@ -127,12 +137,12 @@ impl Metrics {
                     registry.register(short, help, metrics.observed.clone());
                 }
                 "linesman_api_writes_total" => registry.register(short, help, metrics.writes.clone()),
-                "linesman_api_silent" => registry.register(short, help, metrics.silent.clone()),
+                "linesman_api_server_unreachable" => registry.register(short, help, metrics.silent.clone()),
                 "kubernetes_nmstate_network_interfaces" => {
                     registry.register(short, help, metrics.interfaces.clone());
                 }
                 "kubernetes_nmstate_routes" => registry.register(short, help, metrics.routes.clone()),
-                "linesman_held" => registry.register(short, help, metrics.held.clone()),
+                "linesman_frozen" => registry.register(short, help, metrics.frozen.clone()),
                 _ => registry.register(short, help, build.clone()),
             }
         }
@@ -163,15 +173,15 @@ impl Metrics {
     }
 
     pub fn status(&self, status: &Status, observed: u64) {
-        for phase in Phase::ALL {
+        for phase in PolicyPhase::ALL {
             let count = status.policies.iter().filter(|p| p.phase == phase).count();
-            let label = ByPhase { phase: phase.word() };
+            let label = ByPhase { phase: phase.as_str() };
             self.policies.get_or_create(&label).set(i64::try_from(count).unwrap_or(i64::MAX));
         }
         let heeded = status.policies.iter().filter(|p| p.drift != Drift::Ignore);
         let differences: usize = heeded.map(|p| p.differences.len()).sum();
         self.differences.set(i64::try_from(differences).unwrap_or(i64::MAX));
-        self.held.set(i64::from(status.held.is_some()));
+        self.frozen.set(i64::from(status.frozen.is_some()));
         self.observed.set(i64::try_from(observed).unwrap_or(i64::MAX));
     }
 
@@ -231,12 +241,12 @@ mod tests {
             crate::status::PolicyStatus {
                 name: "a".into(),
                 file: None,
-                phase: Phase::Drifted,
+                phase: PolicyPhase::Drifted,
                 reason: None,
                 since: None,
                 differences: vec![difference],
                 drift,
-                former_kept: false,
+                former_applied: false,
             }
         };
         let metrics = Metrics::new("1.2.3");
@@ -256,11 +266,11 @@ mod tests {
         metrics.corrections.inc();
         metrics.looked("full");
         let status = Status {
-            held: Some(crate::hold::Hold { since: "".into(), by: "".into(), reason: None }),
+            frozen: Some(crate::freeze::Freeze { since: "".into(), by: "".into(), reason: None }),
             policies: vec![crate::status::PolicyStatus {
                 name: "a".into(),
                 file: None,
-                phase: Phase::Drifted,
+                phase: PolicyPhase::Drifted,
                 reason: None,
                 since: None,
                 differences: vec![linesman_core::compare::Difference {
@@ -269,7 +279,7 @@ mod tests {
                     got: 2.into(),
                 }],
                 drift: linesman_core::policy::Drift::Report,
-                former_kept: false,
+                former_applied: false,
             }],
             ..Status::default()
         };

@@ -24,7 +24,7 @@ pub enum Question {
     Watch,
     /// Try again what was rolled back or gave up: this policy, or all.
     Retry(Option<String>),
-    /// Something on disk has changed (held, released): look again.
+    /// Something on disk has changed (frozen, released): look again.
     Look,
 }
 
@@ -40,7 +40,7 @@ pub enum Answer {
 
 /// What only the agent itself can answer.
 #[derive(Debug)]
-pub enum Order {
+pub enum Command {
     Retry(Option<String>, oneshot::Sender<Vec<String>>),
     Look(oneshot::Sender<()>),
 }
@@ -48,7 +48,7 @@ pub enum Order {
 pub async fn serve(
     run_dir: &Path,
     status: watch::Receiver<Status>,
-    orders: mpsc::Sender<Order>,
+    commands: mpsc::Sender<Command>,
 ) -> Result<PathBuf> {
     let path = path(run_dir);
     let failed = |e: std::io::Error| Error::Socket { path: path.display().to_string(), why: e.to_string() };
@@ -65,13 +65,13 @@ pub async fn serve(
                 tokio::time::sleep(Duration::from_millis(200)).await;
                 continue;
             };
-            tokio::task::spawn_local(converse(stream, status.clone(), orders.clone()));
+            tokio::task::spawn_local(converse(stream, status.clone(), commands.clone()));
         }
     });
     Ok(path)
 }
 
-async fn converse(stream: UnixStream, mut status: watch::Receiver<Status>, orders: mpsc::Sender<Order>) {
+async fn converse(stream: UnixStream, mut status: watch::Receiver<Status>, commands: mpsc::Sender<Command>) {
     let mut stream = BufReader::new(stream);
     let mut line = String::new();
     if stream.read_line(&mut line).await.is_err() {
@@ -92,13 +92,13 @@ async fn converse(stream: UnixStream, mut status: watch::Receiver<Status>, order
         }
         Ok(Question::Retry(policy)) => {
             let (answer, answered) = oneshot::channel();
-            let sent = orders.send(Order::Retry(policy, answer)).await;
+            let sent = commands.send(Command::Retry(policy, answer)).await;
             let names = if sent.is_ok() { answered.await.unwrap_or_default() } else { Vec::new() };
             tell(&mut stream, &Answer::Retried(names)).await.ok();
         }
         Ok(Question::Look) => {
             let (answer, answered) = oneshot::channel();
-            if orders.send(Order::Look(answer)).await.is_ok() {
+            if commands.send(Command::Look(answer)).await.is_ok() {
                 answered.await.ok();
             }
             tell(&mut stream, &Answer::Looked).await.ok();

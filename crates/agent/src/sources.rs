@@ -54,7 +54,7 @@ fn add(sources: &mut Sources, file: &Path) {
     };
     if let Some(other) = sources.files.get(&name) {
         let why = format!(
-            "{} and {} both hold a policy named {name}; give one of them another name",
+            "{} and {} both freeze a policy named {name}; give one of them another name",
             other.display(),
             file.display()
         );

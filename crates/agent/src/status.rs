@@ -1,50 +1,50 @@
-//! What an agent tells about its host. The only source of the socket, of systemd's status line and of the metrics.
+//! The status of a host. The only source of the socket, of systemd's status line and of the metrics.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use linesman_core::codes::CONTRADICTION;
 use linesman_core::compare::Difference;
-use linesman_core::keep::{Entry, Ledger, Standing, refusals};
 use linesman_core::policy::Drift;
+use linesman_core::reconcile::{Entry, Ledger, PolicyState, refusals};
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
-use crate::hold::Hold;
+use crate::freeze::Freeze;
 use crate::sources::Sources;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
-    pub verdict: Verdict,
-    /// One line that tells the story.
-    pub story: String,
+    pub condition: HostCondition,
+    /// One line for people.
+    pub summary: String,
     pub policies: Vec<PolicyStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held: Option<Hold>,
-    /// What keeps the agent from looking at the host, if anything does.
+    pub frozen: Option<Freeze>,
+    /// Why the agent cannot observe the host, if it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub blind: Option<String>,
-    /// In a cluster: why its API server cannot be heard, while it cannot.
+    pub observation_error: Option<String>,
+    /// In a cluster: why the API server cannot be reached, while it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub silent: Option<String>,
+    pub api_server_error: Option<String>,
     pub version: String,
     pub pid: u32,
     pub started: String,
-    /// When the host was last looked at.
+    /// When the host was last observed.
     pub observed: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Everything that is declared holds.
+pub enum HostCondition {
+    /// The host is as its policies say.
     #[default]
-    InStep,
-    Working,
+    InSync,
+    Progressing,
     Drifted,
     /// Something was refused, rolled back or cannot be read.
-    Trouble,
-    Held,
+    Degraded,
+    Frozen,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub struct PolicyStatus {
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
-    pub phase: Phase,
+    pub phase: PolicyPhase,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,15 +61,15 @@ pub struct PolicyStatus {
     pub differences: Vec<Difference>,
     #[serde(default)]
     pub drift: Drift,
-    /// An earlier version of it is kept, although this one is not.
+    /// An earlier version of it is applied, although this one is not.
     #[serde(default)]
-    pub former_kept: bool,
+    pub former_applied: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Phase {
-    InStep,
+pub enum PolicyPhase {
+    InSync,
     Pending,
     Drifted,
     Waiting,
@@ -79,9 +79,9 @@ pub enum Phase {
     Reverting,
 }
 
-impl Phase {
+impl PolicyPhase {
     pub const ALL: [Self; 8] = [
-        Self::InStep,
+        Self::InSync,
         Self::Pending,
         Self::Drifted,
         Self::Waiting,
@@ -91,9 +91,9 @@ impl Phase {
         Self::Reverting,
     ];
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
-            Self::InStep => "in step",
+            Self::InSync => "in sync",
             Self::Pending => "pending",
             Self::Drifted => "drifted",
             Self::Waiting => "waiting",
@@ -104,7 +104,7 @@ impl Phase {
         }
     }
 
-    fn is_trouble(self) -> bool {
+    fn is_degraded(self) -> bool {
         matches!(self, Self::Waiting | Self::Refused | Self::RolledBack | Self::Invalid | Self::Reverting)
     }
 }
@@ -122,34 +122,35 @@ pub fn policies(
         let entry = ledger.get(&policy.name).filter(|e| e.policy == *policy);
         let mut status = match (refused.get(&policy.name), entry) {
             (Some(conflicts), _) => {
-                let told: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
+                let conflicts: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
                 status(
                     &policy.name,
-                    Phase::Refused,
-                    Some(format!("contradiction: {} [{CONTRADICTION}]", told.join("; "))),
+                    PolicyPhase::Refused,
+                    Some(format!("contradiction: {} [{CONTRADICTION}]", conflicts.join("; "))),
                 )
             }
-            (None, None) => status(&policy.name, Phase::Pending, None),
+            (None, None) => status(&policy.name, PolicyPhase::Pending, None),
             (None, Some(entry)) => of_entry(&policy.name, entry, drift.get(&policy.name), now),
         };
         status.drift = policy.options.drift;
-        status.former_kept = entry.is_none() && ledger.get(&policy.name).is_some_and(|e| !e.state.is_null());
+        status.former_applied =
+            entry.is_none() && ledger.get(&policy.name).is_some_and(|e| !e.applied_state.is_null());
         all.push(status);
     }
     for (name, why) in &sources.wrong {
-        let mut status = status(name, Phase::Invalid, Some(why.clone()));
-        status.former_kept = ledger.get(name).is_some_and(|e| !e.state.is_null());
+        let mut status = status(name, PolicyPhase::Invalid, Some(why.clone()));
+        status.former_applied = ledger.get(name).is_some_and(|e| !e.applied_state.is_null());
         all.push(status);
     }
     for (name, entry) in &ledger.0 {
         if !all.iter().any(|s| s.name == *name) {
-            let reason = match &entry.standing {
-                Standing::RevertFailed { reason } => {
-                    format!("removed, but what it changed did not go back: {reason}")
+            let reason = match &entry.policy_state {
+                PolicyState::RevertFailed { reason } => {
+                    format!("removed, but its changes could not be reverted: {reason}")
                 }
                 _ => "removed".into(),
             };
-            all.push(status(name, Phase::Reverting, Some(reason)));
+            all.push(status(name, PolicyPhase::Reverting, Some(reason)));
         }
     }
     for status in &mut all {
@@ -159,7 +160,7 @@ pub fn policies(
     all
 }
 
-fn status(name: &str, phase: Phase, reason: Option<String>) -> PolicyStatus {
+fn status(name: &str, phase: PolicyPhase, reason: Option<String>) -> PolicyStatus {
     PolicyStatus {
         name: name.into(),
         file: None,
@@ -168,20 +169,20 @@ fn status(name: &str, phase: Phase, reason: Option<String>) -> PolicyStatus {
         since: None,
         differences: Vec::new(),
         drift: Drift::default(),
-        former_kept: false,
+        former_applied: false,
     }
 }
 
 fn of_entry(name: &str, entry: &Entry, drift: Option<&Vec<Difference>>, now: u64) -> PolicyStatus {
     let differences = drift.cloned().unwrap_or_default();
-    let (phase, reason) = match &entry.standing {
-        Standing::Kept if differences.is_empty() => (Phase::InStep, None),
-        Standing::Kept => (Phase::Drifted, Some(drifted(entry, &differences, now))),
-        Standing::RolledBack { reason } => (Phase::RolledBack, Some(reason.clone())),
-        Standing::Waiting { reason, until, .. } => {
-            (Phase::Waiting, Some(format!("{reason}; tried again at {}", clock::written(*until))))
+    let (phase, reason) = match &entry.policy_state {
+        PolicyState::Applied if differences.is_empty() => (PolicyPhase::InSync, None),
+        PolicyState::Applied => (PolicyPhase::Drifted, Some(drifted(entry, &differences, now))),
+        PolicyState::RolledBack { reason } => (PolicyPhase::RolledBack, Some(reason.clone())),
+        PolicyState::Waiting { reason, until, .. } => {
+            (PolicyPhase::Waiting, Some(format!("{reason}; next attempt at {}", clock::written(*until))))
         }
-        Standing::RevertFailed { .. } => (Phase::Pending, None),
+        PolicyState::RevertFailed { .. } => (PolicyPhase::Pending, None),
     };
     PolicyStatus { since: Some(clock::written(entry.since)), differences, ..status(name, phase, reason) }
 }
@@ -192,50 +193,54 @@ fn drifted(entry: &Entry, differences: &[Difference], now: u64) -> String {
         0 | 1 => String::new(),
         n => format!(" (and {} more)", n - 1),
     };
-    let fight = match (entry.policy.options.drift, entry.corrections.pause(now)) {
+    let pause = match (entry.policy.options.drift, entry.corrections.paused_until(now)) {
         (Drift::Correct, Some(until)) => format!(
-            "; somebody else keeps changing it: not corrected again before {}, or `linesman retry {}`",
+            "; something else keeps changing it: next correction at {}, or run `linesman retry {}`",
             clock::written(until),
             entry.policy.name
         ),
         _ => String::new(),
     };
-    format!("{first}{more}{fight}")
+    format!("{first}{more}{pause}")
 }
 
-/// The verdict and its story. Pure.
-pub fn summarise(policies: &[PolicyStatus], held: Option<&Hold>, blind: Option<&str>) -> (Verdict, String) {
-    if let Some(hold) = held {
-        return (Verdict::Held, format!("hands off: {hold}"));
+/// The condition of the host and one line about it. Pure.
+pub fn summarise(
+    policies: &[PolicyStatus],
+    frozen: Option<&Freeze>,
+    observation_error: Option<&str>,
+) -> (HostCondition, String) {
+    if let Some(freeze) = frozen {
+        return (HostCondition::Frozen, freeze.to_string());
     }
-    let count = |phase: Phase| policies.iter().filter(|p| p.phase == phase).count();
+    let count = |phase: PolicyPhase| policies.iter().filter(|p| p.phase == phase).count();
     let mut parts: Vec<String> = Vec::new();
-    for phase in Phase::ALL.into_iter().rev().filter(|p| *p != Phase::InStep) {
+    for phase in PolicyPhase::ALL.into_iter().rev().filter(|p| *p != PolicyPhase::InSync) {
         let names: Vec<&str> =
             policies.iter().filter(|p| p.phase == phase).map(|p| p.name.as_str()).collect();
         match names.as_slice() {
             [] => {}
-            [one] => parts.push(format!("{one} {}", phase.word())),
-            many => parts.push(format!("{} {}", many.len(), phase.word())),
+            [one] => parts.push(format!("{one} {}", phase.as_str())),
+            many => parts.push(format!("{} {}", many.len(), phase.as_str())),
         }
     }
-    let settled = count(Phase::InStep);
+    let settled = count(PolicyPhase::InSync);
     if settled > 0 || policies.is_empty() {
-        parts.push(format!("{settled} {} in step", if settled == 1 { "policy" } else { "policies" }));
+        parts.push(format!("{settled} {} in sync", if settled == 1 { "policy" } else { "policies" }));
     }
-    if let Some(why) = blind {
-        return (Verdict::Trouble, format!("cannot look at this host: {why}"));
+    if let Some(why) = observation_error {
+        return (HostCondition::Degraded, format!("cannot observe this host: {why}"));
     }
-    let verdict = if policies.iter().any(|p| p.phase.is_trouble()) {
-        Verdict::Trouble
-    } else if count(Phase::Pending) > 0 {
-        Verdict::Working
-    } else if policies.iter().any(|p| p.phase == Phase::Drifted && p.drift != Drift::Ignore) {
-        Verdict::Drifted
+    let condition = if policies.iter().any(|p| p.phase.is_degraded()) {
+        HostCondition::Degraded
+    } else if count(PolicyPhase::Pending) > 0 {
+        HostCondition::Progressing
+    } else if policies.iter().any(|p| p.phase == PolicyPhase::Drifted && p.drift != Drift::Ignore) {
+        HostCondition::Drifted
     } else {
-        Verdict::InStep
+        HostCondition::InSync
     };
-    (verdict, parts.join(", "))
+    (condition, parts.join(", "))
 }
 
 #[cfg(test)]
@@ -245,26 +250,26 @@ mod tests {
     #[test]
     fn the_worst_comes_first_in_the_story() {
         let all = [
-            status("a", Phase::InStep, None),
-            status("b", Phase::RolledBack, Some("cut off".into())),
-            status("c", Phase::InStep, None),
-            status("d", Phase::Pending, None),
+            status("a", PolicyPhase::InSync, None),
+            status("b", PolicyPhase::RolledBack, Some("cut off".into())),
+            status("c", PolicyPhase::InSync, None),
+            status("d", PolicyPhase::Pending, None),
         ];
-        let (verdict, story) = summarise(&all, None, None);
+        let (condition, summary) = summarise(&all, None, None);
         assert_eq!(
-            (verdict, story.as_str()),
-            (Verdict::Trouble, "b rolled back, d pending, 2 policies in step")
+            (condition, summary.as_str()),
+            (HostCondition::Degraded, "b rolled back, d pending, 2 policies in sync")
         );
-        assert_eq!(summarise(&[], None, None), (Verdict::InStep, "0 policies in step".into()));
-        let held = Hold { since: "noon".into(), by: "ann".into(), reason: None };
-        assert_eq!(summarise(&all, Some(&held), None).1, "hands off: held by ann since noon");
+        assert_eq!(summarise(&[], None, None), (HostCondition::InSync, "0 policies in sync".into()));
+        let frozen = Freeze { since: "noon".into(), by: "ann".into(), reason: None };
+        assert_eq!(summarise(&all, Some(&frozen), None).1, "frozen by ann since noon");
     }
 
     #[test]
-    fn drift_that_is_ignored_is_no_verdict() {
-        let mut one = status("a", Phase::Drifted, None);
-        assert_eq!(summarise(std::slice::from_ref(&one), None, None).0, Verdict::Drifted);
+    fn ignored_drift_does_not_change_the_condition() {
+        let mut one = status("a", PolicyPhase::Drifted, None);
+        assert_eq!(summarise(std::slice::from_ref(&one), None, None).0, HostCondition::Drifted);
         one.drift = Drift::Ignore;
-        assert_eq!(summarise(&[one], None, None).0, Verdict::InStep);
+        assert_eq!(summarise(&[one], None, None).0, HostCondition::InSync);
     }
 }

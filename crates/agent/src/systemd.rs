@@ -12,8 +12,8 @@ pub fn ready() {
     notify(&[NotifyState::Ready]);
 }
 
-pub fn status(story: &str) {
-    notify(&[NotifyState::Status(story)]);
+pub fn status(summary: &str) {
+    notify(&[NotifyState::Status(summary)]);
 }
 
 pub fn stopping() {

@@ -1,5 +1,5 @@
 //! What agent and operator share as daemons: the way to the API server, watches, metrics and health over HTTP.
 
 pub mod cluster;
+pub mod http;
 pub mod watch;
-pub mod web;

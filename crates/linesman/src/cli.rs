@@ -80,10 +80,10 @@ pub enum Verb {
     Why(WhyArgs),
     /// Retry policies that failed or were rolled back
     Retry(RetryArgs),
-    /// Break glass: the agent keeps its hands off this host until `release`
-    Hold(HoldArgs),
-    /// End a hold: the agent takes up its work again
-    Release,
+    /// Stop the agent from changing this host until `linesman unfreeze`
+    Freeze(FreezeArgs),
+    /// Let the agent change this host again
+    Unfreeze,
     /// Convert the running state, NetworkManager profiles or netplan files to a document
     ///
     /// Settings that cannot be converted are listed on standard error and in comments at the top of the document.
@@ -402,7 +402,7 @@ pub struct RetryArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct HoldArgs {
+pub struct FreezeArgs {
     /// Why; everybody who looks will read it
     #[arg(value_name = "REASON")]
     pub reason: Vec<String>,

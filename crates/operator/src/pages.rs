@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use linesman_daemon::web::Pages;
+use linesman_daemon::http::Endpoints;
 
 use crate::lease::Leadership;
 use crate::metrics::Metrics;
@@ -15,7 +15,7 @@ pub struct Told {
     pub leadership: Leadership,
 }
 
-impl Pages for Told {
+impl Endpoints for Told {
     fn metrics(&self) -> String {
         self.metrics.text(&self.world.borrow())
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use linesman_daemon::{cluster, web};
+use linesman_daemon::{cluster, http};
 use linesman_fleet::rollout::Settings;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -24,7 +24,7 @@ pub async fn run(config: Config) -> Result<(), Error> {
     if let Some(address) = config.listen {
         let told = Told { world: world.clone(), metrics: metrics.clone(), leadership: leadership.clone() };
         let failed = |e: std::io::Error| Error::Listen { address, why: e.to_string() };
-        let bound = web::serve(address, Rc::new(told)).await.map_err(failed)?;
+        let bound = http::serve(address, Rc::new(told)).await.map_err(failed)?;
         say::line(format!("metrics and health at http://{bound}"));
     }
     let mut operator = Operator {

@@ -6,16 +6,16 @@ use linesman_tests::agent_host::{AgentHost, policy};
 fn a_contradiction_is_refused_with_both_names() {
     let agent_host = AgentHost::new("contra");
     agent_host.write("office", &policy("office", "priority: 0", "br1", 1400, "eth1"));
-    agent_host.wait_phase("office", "in-step");
+    agent_host.wait_phase("office", "in-sync");
     agent_host.write("storage", &policy("storage", "priority: 9", "br1", 1300, "eth1"));
     agent_host.wait_phase("storage", "refused");
     let reason = agent_host.policy("storage").unwrap()["reason"].as_str().unwrap().to_string();
     assert_eq!(reason, "contradiction: interfaces[br1].mtu: storage wants 1300, office wants 1400 [LM0019]");
-    assert_eq!(agent_host.phase("office"), "in-step", "what stands stays");
+    assert_eq!(agent_host.phase("office"), "in-sync", "what stands stays");
     assert_eq!(agent_host.changes(), ["policy office"], "nothing was touched for it");
     // It waits for nothing but the end of the contradiction.
     agent_host.write("storage", &policy("storage", "priority: 9", "br1", 1400, "eth1"));
-    agent_host.wait_phase("storage", "in-step");
+    agent_host.wait_phase("storage", "in-sync");
     assert_eq!(agent_host.changes(), ["policy office"], "it held already");
     agent_host.host.assert_settled();
 }
@@ -24,12 +24,12 @@ fn a_contradiction_is_refused_with_both_names() {
 fn a_file_that_is_wrong_is_told_with_its_place_and_nothing_is_lost() {
     let agent_host = AgentHost::new("wrong");
     agent_host.write("office", &policy("office", "onDelete: Revert", "br1", 1400, "eth1"));
-    agent_host.wait_phase("office", "in-step");
+    agent_host.wait_phase("office", "in-sync");
     agent_host.write("office", "interfaces:\n- name: br1\n  type: linux-bridge\n  mtu: many\n");
     agent_host.wait_phase("office", "invalid");
     let status = agent_host.policy("office").unwrap();
     assert!(status["reason"].as_str().unwrap().contains("office.yaml:4:8: error[LM0103]"), "{status:#}");
-    assert_eq!(status["former_kept"], true);
+    assert_eq!(status["former_applied"], true);
     assert!(agent_host.host.interface("br1").is_some(), "a typing error reverts nothing");
     assert_eq!(agent_host.changes(), ["policy office"]);
 }

@@ -14,11 +14,11 @@ fn twenty_policies_converge_in_one_transaction() {
     }
     agent_host.start();
     for n in 0..20 {
-        agent_host.wait_phase(&format!("p{n:02}"), "in-step");
+        agent_host.wait_phase(&format!("p{n:02}"), "in-sync");
     }
     assert_eq!(agent_host.changes(), ["policies p00, p01 and 18 more"]);
     assert_eq!(agent_host.metric("linesman_apply_total{outcome=\"committed\"}"), Some(1.0));
-    assert_eq!(agent_host.metric("linesman_policies{phase=\"in step\"}"), Some(20.0));
+    assert_eq!(agent_host.metric("linesman_policies{phase=\"in sync\"}"), Some(20.0));
     assert_eq!(agent_host.host.linesman(&["status"]).code(), Some(0));
     agent_host.host.assert_settled();
 }
@@ -33,13 +33,13 @@ fn the_culprit_is_named_and_the_others_stand() {
     let watch = agent_host.host.lab.hub().watch(agent_host.host.node.mgmt_ipv4()).unwrap();
     agent_host.start();
     agent_host.wait_phase("cuts", "rolled-back");
-    agent_host.wait_phase("good", "in-step");
-    agent_host.wait_phase("also-good", "in-step");
+    agent_host.wait_phase("good", "in-sync");
+    agent_host.wait_phase("also-good", "in-sync");
     assert!(watch.stop().reachable_at_end());
     let status = agent_host.host.linesman(&["status"]);
     assert_eq!(status.code(), Some(1), "{}", status.stdout);
     assert!(
-        status.stdout.starts_with("TROUBLE: cuts rolled back, 2 policies in step\n"),
+        status.stdout.starts_with("DEGRADED: cuts rolled back, 2 policies in sync\n"),
         "{}",
         status.stdout
     );
@@ -53,7 +53,7 @@ fn the_culprit_is_named_and_the_others_stand() {
     agent_host.host.eventually("it is tried again", || agent_host.changes().len() > before);
     agent_host.wait_phase("cuts", "rolled-back");
     agent_host.write("cuts", &policy("cuts", "patience: 4", "br0", 1400, ""));
-    agent_host.wait_phase("cuts", "in-step");
+    agent_host.wait_phase("cuts", "in-sync");
     agent_host.host.assert_settled();
 }
 
@@ -68,7 +68,7 @@ fn what_builds_on_what_may_come_in_any_order() {
     let reason = agent_host.policy("a-upper").unwrap()["reason"].to_string();
     assert!(reason.contains("br5"), "{reason}");
     agent_host.write("z-lower", &policy("z-lower", "priority: 0", "br5", 1400, "eth1"));
-    agent_host.wait_phase("z-lower", "in-step");
-    agent_host.wait_phase("a-upper", "in-step");
+    agent_host.wait_phase("z-lower", "in-sync");
+    agent_host.wait_phase("a-upper", "in-sync");
     assert_eq!(agent_host.changes(), ["policies z-lower, a-upper"]);
 }

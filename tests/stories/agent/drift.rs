@@ -7,8 +7,8 @@ fn a_hand_made_change_is_reported_or_corrected_as_the_policy_says() {
     let agent_host = AgentHost::new("drift");
     agent_host.write("told", &policy("told", "drift: Report", "br1", 1400, "eth1"));
     agent_host.write("kept", &policy("kept", "drift: Correct", "br2", 1400, "eth2"));
-    agent_host.wait_phase("told", "in-step");
-    agent_host.wait_phase("kept", "in-step");
+    agent_host.wait_phase("told", "in-sync");
+    agent_host.wait_phase("kept", "in-sync");
     let before = agent_host.changes().len();
 
     agent_host.host.node.run(["ip", "link", "set", "br1", "mtu", "1300"]).unwrap();
@@ -27,12 +27,12 @@ fn a_hand_made_change_is_reported_or_corrected_as_the_policy_says() {
     agent_host
         .host
         .eventually("it is corrected", || agent_host.metric("linesman_corrections_total") == Some(1.0));
-    agent_host.wait_phase("kept", "in-step");
+    agent_host.wait_phase("kept", "in-sync");
     assert_eq!(agent_host.host.interface("br2").unwrap()["mtu"], 1400);
     assert_eq!(agent_host.host.interface("br1").unwrap()["mtu"], 1300, "that one is only reported");
     assert_eq!(agent_host.changes()[before..], ["policy kept"]);
 
     agent_host.host.node.run(["ip", "link", "set", "br1", "mtu", "1400"]).unwrap();
-    agent_host.wait_phase("told", "in-step");
+    agent_host.wait_phase("told", "in-sync");
     assert_eq!(agent_host.changes().len(), before + 1);
 }

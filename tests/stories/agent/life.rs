@@ -7,7 +7,7 @@ fn an_agent_has_manners() {
     let agent_host = AgentHost::new("manners");
     let node = &agent_host.host.node;
     assert!(agent_host.get("/healthz").ends_with("\r\n\r\nok\n"));
-    assert!(agent_host.get("/readyz").contains("in step"));
+    assert!(agent_host.get("/readyz").contains("in sync"));
     assert!(agent_host.get("/secrets").starts_with("HTTP/1.1 404"));
     let socket = node.run(["stat", "-c", "%a", "/run/linesman/agent.sock"]).unwrap();
     assert_eq!(socket.trim(), "600");
@@ -18,7 +18,7 @@ fn an_agent_has_manners() {
     // A file that came while nobody looked: SIGHUP reads everything again.
     agent_host.write("bridge", &policy("bridge", "priority: 0", "br1", 1400, "eth1"));
     agent_host.signal(linesman_lab::Signal::SIGHUP);
-    agent_host.wait_phase("bridge", "in-step");
+    agent_host.wait_phase("bridge", "in-sync");
 
     let watched = node.spawn(["timeout", "20", "linesman", "status", "--watch", "-o", "json"]).unwrap();
     agent_host.host.eventually("it watches", || !watched.stdout().is_empty());

@@ -3,7 +3,7 @@
 mod contradiction;
 mod converge;
 mod drift;
-mod hold;
+mod freeze;
 mod life;
 mod networkmanager;
 mod revert;

@@ -7,21 +7,21 @@ use linesman_tests::agent_host::{AgentHost, policy};
 fn a_restart_of_networkmanager_is_sat_out() {
     let agent_host = AgentHost::new("nm-restart");
     agent_host.write("bridge", &policy("bridge", "drift: Correct", "br1", 1400, "eth1"));
-    agent_host.wait_phase("bridge", "in-step");
+    agent_host.wait_phase("bridge", "in-sync");
     let changes = agent_host.changes();
     agent_host.host.node.kill_daemon(Daemon::NetworkManager).unwrap();
     agent_host.host.node.wait_daemon(Daemon::NetworkManager).unwrap();
     // It hears NetworkManager again: what is changed through it is seen.
     agent_host.host.node.sh("nmcli general status").unwrap();
     agent_host.host.eventually("it looks again", || {
-        agent_host.status()["blind"].is_null() && agent_host.phase("bridge") == "in-step"
+        agent_host.status()["observation_error"].is_null() && agent_host.phase("bridge") == "in-sync"
     });
     assert_eq!(agent_host.changes(), changes, "a restart alone changes nothing");
     agent_host.write("more", &policy("more", "priority: 0", "br2", 1400, "eth2"));
-    agent_host.wait_phase("more", "in-step");
+    agent_host.wait_phase("more", "in-sync");
     agent_host.host.node.nmcli(&["connection", "modify", "br2", "bridge.priority", "4096"]).unwrap();
     agent_host.host.node.nmcli(&["connection", "up", "br2"]).unwrap();
-    agent_host.wait_phase("more", "in-step");
+    agent_host.wait_phase("more", "in-sync");
     agent_host.host.assert_settled();
 }
 
@@ -36,5 +36,5 @@ fn without_networkmanager_the_agent_waits_and_says_so() {
     assert!(reason.contains("NetworkManager"), "{reason}");
     agent_host.host.node.pause_restarts(false).unwrap();
     agent_host.host.node.wait_daemon(Daemon::NetworkManager).unwrap();
-    agent_host.wait_phase("bridge", "in-step");
+    agent_host.wait_phase("bridge", "in-sync");
 }

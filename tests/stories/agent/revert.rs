@@ -23,14 +23,14 @@ fn what_a_removed_policy_changed_goes_back_unless_another_needs_it() {
     agent_host.write("stays", &policy("stays", "onDelete: Retain", "br3", 1400, ""));
     agent_host.write("nic", &NIC.replace("MTU", "1300"));
     for name in ["gone", "stays", "nic"] {
-        agent_host.wait_phase(name, "in-step");
+        agent_host.wait_phase(name, "in-sync");
     }
     // Edited since: the way back leads to before the policy, not to its first version.
     agent_host.write("nic", &NIC.replace("MTU", "1350"));
     agent_host
         .host
         .eventually("the new version is there", || agent_host.host.interface("eth1").unwrap()["mtu"] == 1350);
-    agent_host.wait_phase("nic", "in-step");
+    agent_host.wait_phase("nic", "in-sync");
 
     for name in ["gone", "stays", "nic"] {
         agent_host.remove(name);
@@ -53,16 +53,16 @@ fn what_a_removed_policy_changed_goes_back_unless_another_needs_it() {
 fn a_directory_that_vanishes_reverts_nothing() {
     let agent_host = AgentHost::new("vanish");
     agent_host.write("kept", &policy("kept", "onDelete: Revert", "br1", 1400, "eth1"));
-    agent_host.wait_phase("kept", "in-step");
+    agent_host.wait_phase("kept", "in-sync");
     agent_host.host.node.run(["mv", "/etc/linesman/policies", "/etc/linesman/elsewhere"]).unwrap();
     agent_host.signal(linesman_lab::Signal::SIGHUP);
     agent_host.host.linesman(&["retry"]);
-    assert_eq!(agent_host.phase("kept"), "in-step");
+    assert_eq!(agent_host.phase("kept"), "in-sync");
     assert!(agent_host.host.interface("br1").is_some());
     agent_host.host.node.run(["mv", "/etc/linesman/elsewhere", "/etc/linesman/policies"]).unwrap();
     agent_host.host.eventually("the directory is watched again", || {
         agent_host.write("more", &policy("more", "priority: 0", "br2", 1400, ""));
-        agent_host.phase("more") == "in-step"
+        agent_host.phase("more") == "in-sync"
     });
     assert!(agent_host.host.interface("br1").is_some());
 }

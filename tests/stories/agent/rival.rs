@@ -6,7 +6,7 @@ use linesman_tests::agent_host::{AgentHost, policy};
 fn a_fight_with_another_writer_ends_and_says_so() {
     let agent_host = AgentHost::new("rival");
     agent_host.write("kept", &policy("kept", "drift: Correct", "br1", 1400, "eth1"));
-    agent_host.wait_phase("kept", "in-step");
+    agent_host.wait_phase("kept", "in-sync");
     let rival = "while sleep 0.1; do ip link set br1 mtu 1300; done";
     let running = agent_host.host.node.spawn(["sh", "-c", rival]).unwrap();
     agent_host.host.eventually("the agent gives in", || {
@@ -24,7 +24,7 @@ fn a_fight_with_another_writer_ends_and_says_so() {
     assert_eq!(agent_host.changes().len(), changes, "it is only reported from here on");
     let retried = agent_host.host.linesman(&["retry", "kept"]);
     assert!(retried.success(), "{}", retried.stderr);
-    agent_host.wait_phase("kept", "in-step");
+    agent_host.wait_phase("kept", "in-sync");
     assert_eq!(agent_host.host.interface("br1").unwrap()["mtu"], 1400);
     agent_host.host.assert_settled();
 }

@@ -65,11 +65,11 @@ fn profiles(agent_host: &AgentHost) -> String {
 fn policies_hold_under_the_hardening_and_after_a_boot() {
     let agent_host = AgentHost::unit("hardened");
     let node = &agent_host.host.node;
-    assert_eq!(property(&agent_host, "StatusText"), "0 policies in step");
+    assert_eq!(property(&agent_host, "StatusText"), "0 policies in sync");
     agent_host.write("bridge", BRIDGE);
     agent_host.write("own-path", &own_path(node));
-    agent_host.wait_phase("bridge", "in-step");
-    agent_host.wait_phase("own-path", "in-step");
+    agent_host.wait_phase("bridge", "in-sync");
+    agent_host.wait_phase("own-path", "in-sync");
     assert_eq!(observe::addresses(node, "br1"), ["10.20.1.1/24"]);
     assert!(observe::addresses(node, "br-ex").contains(&format!("{}/24", node.mgmt_ipv4())));
     assert!(observe::resolv_conf(node).contains("lab.test"));
@@ -77,22 +77,22 @@ fn policies_hold_under_the_hardening_and_after_a_boot() {
         |name: &str| assert_eq!([observe::hostname(node), observe::fixed_hostname(node)], [name, name]);
     named("worker-1");
     let shown = node.run(["systemctl", "status", UNIT]).unwrap();
-    assert!(shown.contains("Status: \"2 policies in step\""), "{shown}");
+    assert!(shown.contains("Status: \"2 policies in sync\""), "{shown}");
 
     agent_host.write("own-path", CUTS);
     agent_host.wait_phase("own-path", "rolled-back");
     assert_eq!(agent_host.host.last_verdict(), "rolled-back", "nothing of it stays");
     named("worker-1");
     agent_host.write("own-path", &own_path(node));
-    agent_host.wait_phase("own-path", "in-step");
+    agent_host.wait_phase("own-path", "in-sync");
     agent_host.host.assert_settled();
 
     let (changes, written) = (agent_host.changes(), profiles(&agent_host));
     node.power_cut().unwrap();
     node.boot().unwrap();
     agent_host.wait_up();
-    agent_host.wait_phase("bridge", "in-step");
-    agent_host.wait_phase("own-path", "in-step");
+    agent_host.wait_phase("bridge", "in-sync");
+    agent_host.wait_phase("own-path", "in-sync");
     assert_eq!(agent_host.changes(), changes, "a boot changes nothing");
     assert_eq!(profiles(&agent_host), written);
     assert_eq!(property(&agent_host, "NRestarts"), "0");
@@ -104,7 +104,7 @@ fn systemd_reloads_watches_and_stops_it() {
     let agent_host = AgentHost::unit("unit");
     let node = &agent_host.host.node;
     agent_host.write("bridge", &policy("bridge", "priority: 0", "br1", 1400, "eth1"));
-    agent_host.wait_phase("bridge", "in-step");
+    agent_host.wait_phase("bridge", "in-sync");
 
     // Written through another name, so that the directory itself tells nothing.
     node.run(["ln", &format!("{POLICIES}/bridge.yaml"), "/root/bridge.yaml"]).unwrap();
@@ -116,7 +116,7 @@ fn systemd_reloads_watches_and_stops_it() {
     agent_host
         .host
         .eventually("it is read again", || agent_host.host.interface("br1").unwrap()["mtu"] == 1300);
-    agent_host.wait_phase("bridge", "in-step");
+    agent_host.wait_phase("bridge", "in-sync");
     assert_eq!(property(&agent_host, "MainPID"), pid);
 
     let changes = agent_host.changes();
@@ -131,7 +131,7 @@ systemctl daemon-reload && systemctl restart linesman-agent";
         !["0", &pid].contains(&property(&agent_host, "MainPID").as_str())
     });
     agent_host.wait_up();
-    assert_eq!(agent_host.phase("bridge"), "in-step");
+    assert_eq!(agent_host.phase("bridge"), "in-sync");
     assert_eq!(agent_host.changes(), changes, "nothing was touched for it");
     assert_eq!(property(&agent_host, "NRestarts"), "1");
 

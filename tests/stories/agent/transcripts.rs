@@ -1,4 +1,4 @@
-//! What a person sees at a terminal of a host that is kept.
+//! What a person sees at a terminal of a managed host.
 
 use std::path::Path;
 
@@ -17,15 +17,15 @@ fn told(agent_host: &AgentHost, folder: &str) {
 }
 
 #[test]
-fn a_kept_host_tells_its_story() {
+fn the_output_of_a_managed_host() {
     let agent_host = AgentHost::new("told");
     let node = &agent_host.host.node;
     told(&agent_host, "agent/1-nothing-yet");
     agent_host.write("office", &policy("office", "onDelete: Revert", "br1", 1400, "eth1"));
     agent_host.write("guests", &policy("guests", "drift: Report", "br2", 1400, "eth2"));
-    agent_host.wait_phase("office", "in-step");
-    agent_host.wait_phase("guests", "in-step");
-    told(&agent_host, "agent/2-in-step");
+    agent_host.wait_phase("office", "in-sync");
+    agent_host.wait_phase("guests", "in-sync");
+    told(&agent_host, "agent/2-in-sync");
 
     node.run(["ip", "link", "set", "br2", "mtu", "1300"]).unwrap();
     agent_host.wait_phase("guests", "drifted");
@@ -33,19 +33,19 @@ fn a_kept_host_tells_its_story() {
     agent_host.wait_phase("rival", "refused");
     agent_host.write("broken", "interfaces:\n- name: br3\n  type: linux-bridge\n  mtu: many\n");
     agent_host.wait_phase("broken", "invalid");
-    told(&agent_host, "agent/3-trouble");
+    told(&agent_host, "agent/3-degraded");
 
     for name in ["rival", "broken"] {
         agent_host.remove(name);
     }
     node.run(["ip", "link", "set", "br2", "mtu", "1400"]).unwrap();
-    agent_host.wait_phase("guests", "in-step");
+    agent_host.wait_phase("guests", "in-sync");
     agent_host
         .host
         .eventually("both are forgotten", || agent_host.status()["policies"].as_array().unwrap().len() == 2);
-    // Hold and release within: what a transcript changes it puts back.
-    told(&agent_host, "agent/4-held");
-    agent_host.wait_phase("guests", "in-step");
+    // Freeze and unfreeze within: what a transcript changes it restores.
+    told(&agent_host, "agent/4-frozen");
+    agent_host.wait_phase("guests", "in-sync");
     agent_host.stop();
     told(&agent_host, "agent/5-no-agent");
 }

@@ -7,8 +7,8 @@ fn an_agent_upgraded_in_place_touches_nothing() {
     let agent_host = AgentHost::new("upgrade");
     agent_host.write("bridge", &policy("bridge", "drift: Correct", "br1", 1400, "eth1"));
     agent_host.write("other", &policy("other", "priority: 0", "br2", 1400, ""));
-    agent_host.wait_phase("bridge", "in-step");
-    agent_host.wait_phase("other", "in-step");
+    agent_host.wait_phase("bridge", "in-sync");
+    agent_host.wait_phase("other", "in-sync");
     let changes = agent_host.changes();
     let profiles = "cd /etc/NetworkManager/system-connections && sha256sum * && stat -c '%n %Y %i' *";
     let (written, active) = (agent_host.host.node.sh(profiles).unwrap(), active(&agent_host));
@@ -16,8 +16,8 @@ fn an_agent_upgraded_in_place_touches_nothing() {
     agent_host.host.node.run(["cp", "/usr/bin/linesman", "/usr/local/bin/linesman-next"]).unwrap();
     agent_host.stop();
     agent_host.start_with("/usr/local/bin/linesman-next");
-    agent_host.wait_phase("bridge", "in-step");
-    agent_host.wait_phase("other", "in-step");
+    agent_host.wait_phase("bridge", "in-sync");
+    agent_host.wait_phase("other", "in-sync");
     assert_eq!(agent_host.changes(), changes);
     assert_eq!(agent_host.host.node.sh(profiles).unwrap(), written);
     assert_eq!(self::active(&agent_host), active, "no profile was activated again");
@@ -50,7 +50,7 @@ fn an_agent_killed_in_mid_change_takes_it_back_and_starts_over() {
     agent.kill().unwrap();
     agent.wait().unwrap();
     agent_host.start();
-    agent_host.wait_phase("bridge", "in-step");
+    agent_host.wait_phase("bridge", "in-sync");
     let verdicts: Vec<String> =
         agent_host.host.history().iter().map(|r| r["outcome"]["verdict"].to_string()).collect();
     assert_eq!(verdicts, ["\"rolled-back\"", "\"committed\""]);

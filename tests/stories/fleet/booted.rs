@@ -33,7 +33,7 @@ fn a_node_that_boots_is_as_it_was_before_its_agent_looks() {
     let written = fleet.writes_of("n1").len();
 
     fleet.start_agent(node);
-    fleet.wait_agent_status("n1", "IN STEP: 1 policy in step");
+    fleet.wait_agent_status("n1", "IN SYNC: 1 policy in sync");
     fleet.refresh("n1");
     let told: Vec<String> = fleet.writes_of("n1")[written..].iter().map(Event::target).collect();
     assert!(told.len() <= 2 && told.iter().all(|target| target == "nodenetworkstates/status"), "{told:?}");

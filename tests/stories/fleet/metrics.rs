@@ -116,7 +116,11 @@ fn numbers_move_and_a_failure_is_told_once() {
     assert_eq!(warnings(&fleet, "bad").len(), 1, "told once, and not again");
 
     fleet.cluster.stop_api_server().unwrap();
-    fleet.eventually("silence is noticed", || of_agent(&fleet, "n1").sum("linesman_api_silent", &[]) == 1.0);
+    fleet.eventually("silence is noticed", || {
+        of_agent(&fleet, "n1").sum("linesman_api_server_unreachable", &[]) == 1.0
+    });
     fleet.cluster.start_api_server().unwrap();
-    fleet.eventually("and its end", || of_agent(&fleet, "n1").sum("linesman_api_silent", &[]) == 0.0);
+    fleet.eventually("and its end", || {
+        of_agent(&fleet, "n1").sum("linesman_api_server_unreachable", &[]) == 0.0
+    });
 }

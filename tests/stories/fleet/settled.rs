@@ -21,7 +21,7 @@ fn an_agent_that_starts_on_a_settled_node_is_not_noticed() {
     fleet.kill_agent("n1");
     let written = fleet.writes_of("n1").len();
     fleet.start_agent(fleet.node("n1"));
-    fleet.wait_agent_status("n1", "IN STEP: 1 policy in step");
+    fleet.wait_agent_status("n1", "IN SYNC: 1 policy in sync");
     fleet.refresh("n1");
     let told: Vec<String> = fleet.writes_of("n1")[written..].iter().map(Event::target).collect();
     assert_eq!(told, ["nodenetworkstates/status"], "what was asked for, and nothing else");
@@ -43,20 +43,20 @@ fn an_agent_that_starts_on_a_settled_node_is_not_noticed() {
 }
 
 #[test]
-fn an_agent_that_is_held_says_so_and_goes_on_when_it_is_let() {
-    let fleet = Fleet::new("held", 1);
-    assert!(fleet.linesman("n1", &["hold", "cabling", "in", "rack", "7"]).success());
+fn a_frozen_agent_says_so_and_continues_when_unfrozen() {
+    let fleet = Fleet::new("frozen", 1);
+    assert!(fleet.linesman("n1", &["freeze", "cabling", "in", "rack", "7"]).success());
     fleet.policy("later", &json!({ "desiredState": bridge("br-later") }));
-    fleet.eventually("the hold is told", || {
+    fleet.eventually("the enactment says that the node is frozen", || {
         let message = fleet.message("n1", "later", "Pending");
-        message.contains("(cabling in rack 7)") && message.contains("`linesman release`")
+        message.contains("(cabling in rack 7)") && message.contains("`linesman unfreeze`")
     });
     assert_eq!(fleet.enactment_condition("n1", "later"), "Pending");
     assert!(!fleet.has_interface("n1", "br-later"));
     fleet.refresh("n1");
     let told = fleet.writes_of("n1").iter().filter(|event| event.name == "n1.later").count();
     assert_eq!(told, 1, "once is enough");
-    assert!(fleet.linesman("n1", &["release"]).success());
+    assert!(fleet.linesman("n1", &["unfreeze"]).success());
     fleet.wait_policy("later", "Available");
     assert!(fleet.has_interface("n1", "br-later"));
 }

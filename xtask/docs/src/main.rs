@@ -64,7 +64,10 @@ fn pages() -> Fallible<Vec<(PathBuf, String)>> {
             docs.join(CHANGE),
             drawing::page(CHANGE, linesman_engine::journal::TRANSITIONS, "prepared", "done")?,
         ),
-        (docs.join(RECONCILING), drawing::page(RECONCILING, linesman_core::keep::WAYS, "new", "gone")?),
+        (
+            docs.join(RECONCILING),
+            drawing::page(RECONCILING, linesman_core::reconcile::TRANSITIONS, "new", "gone")?,
+        ),
         (docs.join("topology.svg"), picture::picture()?),
     ])
 }

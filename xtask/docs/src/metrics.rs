@@ -1,7 +1,7 @@
 //! The metrics of the agent and the operator.
 
 use linesman_agent::metrics::TABLE;
-use linesman_agent::status::Phase;
+use linesman_agent::status::PolicyPhase;
 
 use super::NOTE;
 
@@ -19,7 +19,7 @@ The outcomes of `linesman_apply_total` are `unchanged` (already in the desired s
 does not fit this host, or a prerequisite is missing).";
 
 pub fn page() -> String {
-    let phases: Vec<String> = Phase::ALL.iter().map(|phase| format!("`{}`", phase.word())).collect();
+    let phases: Vec<String> = PolicyPhase::ALL.iter().map(|phase| format!("`{}`", phase.as_str())).collect();
     format!(
         "{NOTE}\n\n# Metrics\n\n## The agent\n\n{INTRO}\n\n{}\n\
          The phases of `linesman_policies` are {}.\n{OUTCOMES}\n\n## The operator\n\n{OPERATOR}\n\n{}\n\

@@ -18,7 +18,7 @@ pub fn kept(show: &Show, node: &Node) -> Fallible<()> {
     show.prompt(&["linesman", "agent", "--standalone", "&"]);
     let agent = node.spawn(["linesman", "agent", "--standalone"])?;
     let mut told = 0;
-    wait(node, "both policies are in step", |status| in_step(status) == 2)?;
+    wait(node, "both policies are in sync", |status| in_sync(status) == 2)?;
     told = tell(show, &agent, told);
     show.say("br1 was there already, so only br2 was made.");
     show.command(node, &["linesman", "status"], 0)?;
@@ -34,23 +34,23 @@ pub fn kept(show: &Show, node: &Node) -> Fallible<()> {
     Ok(())
 }
 
-/// Held first, so that what drifted can be looked at before it is corrected.
+/// Frozen first, so that what drifted can be looked at before it is corrected.
 fn drifted(show: &Show, node: &Node) -> Fallible<()> {
     show.title("7. Somebody changes br1 by hand");
-    show.say("`hold` keeps the agent's hands off, for as long as you need to look around:");
-    show.command(node, &["linesman", "hold", "to show the drift"], 0)?;
+    show.say("`freeze` stops the agent from changing this host, for as long as you need to look around:");
+    show.command(node, &["linesman", "freeze", "to show the drift"], 0)?;
     show.command(node, &["ip", "link", "set", "br1", "mtu", "1400"], 0)?;
     wait(node, "the drift is seen", |status| phase(status, "office") == Some("drifted"))?;
     show.command(node, &["linesman", "status"], 0)?;
     show.say("`diff` shows it, `-` as declared, `+` as it is; and `why` whose it is:");
     show.command(node, &["linesman", "diff"], 2)?;
     show.command(node, &["linesman", "why", "br1.mtu"], 0)?;
-    show.command(node, &["linesman", "release"], 0)?;
-    wait(node, "the drift is corrected", |status| in_step(status) == 2)
+    show.command(node, &["linesman", "unfreeze"], 0)?;
+    wait(node, "the drift is corrected", |status| in_sync(status) == 2)
 }
 
 fn reverted(show: &Show, node: &Node) -> Fallible<()> {
-    show.title("8. A policy goes, and what it made with it");
+    show.title("8. A policy is removed, and its changes are reverted");
     show.command(node, &["rm", &format!("{POLICIES}/guests.yaml")], 0)?;
     wait(node, "guests is reverted", |status| phase(status, "guests").is_none())?;
     show.command(node, &["linesman", "status"], 0)
@@ -89,8 +89,8 @@ fn tell(show: &Show, agent: &Running, told: usize) -> usize {
     said.len()
 }
 
-fn in_step(status: &Value) -> usize {
-    policies(status).filter(|policy| policy["phase"] == "in-step").count()
+fn in_sync(status: &Value) -> usize {
+    policies(status).filter(|policy| policy["phase"] == "in-sync").count()
 }
 
 fn phase<'a>(status: &'a Value, name: &str) -> Option<&'a str> {
@@ -112,5 +112,5 @@ fn wait(node: &Node, what: &str, mut holds: impl FnMut(&Value) -> bool) -> Falli
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    Err(format!("{what}: not within a minute; {}", status["story"]).into())
+    Err(format!("{what}: not within a minute; {}", status["summary"]).into())
 }

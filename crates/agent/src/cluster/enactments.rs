@@ -9,9 +9,9 @@ use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{Config, Event};
 use linesman_api::labels;
 use linesman_daemon::watch::watch;
-use linesman_fleet::enact::Bound;
+use linesman_fleet::enactment::Bound;
 
-use super::door::{Door, bound};
+use super::client::{ClusterClient, bound};
 use crate::say;
 
 type Events = Pin<Box<dyn Stream<Item = Result<Event<DynamicObject>, kube::runtime::watcher::Error>> + Send>>;
@@ -25,7 +25,7 @@ pub struct Enactments {
     pub synced: bool,
     listed: bool,
     /// The API server could not be reached the last time.
-    pub silent: Option<String>,
+    pub api_server_error: Option<String>,
 }
 
 impl std::fmt::Debug for Enactments {
@@ -35,17 +35,17 @@ impl std::fmt::Debug for Enactments {
 }
 
 impl Enactments {
-    pub fn watch(door: &Door) -> Self {
-        let selector = format!("{}={}", labels::NODE, door.node);
-        let events = watch(door.enactments(), Config::default().labels(&selector)).default_backoff();
+    pub fn watch(client: &ClusterClient) -> Self {
+        let selector = format!("{}={}", labels::NODE, client.node);
+        let events = watch(client.enactments(), Config::default().labels(&selector)).default_backoff();
         Self {
-            node: door.node.clone(),
+            node: client.node.clone(),
             events: events.boxed(),
             known: BTreeMap::new(),
             listing: BTreeMap::new(),
             synced: false,
             listed: false,
-            silent: None,
+            api_server_error: None,
         }
     }
 
@@ -73,7 +73,7 @@ impl Enactments {
             let Some(event) = self.events.next().await else { return std::future::pending().await };
             match event {
                 Ok(event) => {
-                    let back = self.silent.take().is_some();
+                    let back = self.api_server_error.take().is_some();
                     if back {
                         say::info("the API server answers again");
                     }
@@ -83,7 +83,7 @@ impl Enactments {
                 }
                 Err(error) => {
                     let why = error.to_string();
-                    let known = self.silent.replace(why.clone()).is_some();
+                    let known = self.api_server_error.replace(why.clone()).is_some();
                     if !known {
                         say::warning(format!(
                             "the API server does not answer: {why}; everything stays as it is"

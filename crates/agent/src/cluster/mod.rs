@@ -1,14 +1,14 @@
 //! The agent in a cluster: enactments in, outcomes and the state of the node out.
 //!
 //! The operator decides, the agent acts. Only this node's enactments are watched; what was taken is written down before anything is
-//! touched (`orders.json`), so that its outcome reaches the cluster after a crash, a reboot or a cut.
+//! touched (`releases.json`), so that its outcome reaches the cluster after a crash, a reboot or a cut.
 
-mod door;
+mod client;
 mod earlier;
 mod enactments;
-mod eyes;
-mod outbox;
-pub mod rival;
+pub mod handler_lock;
+mod pending_updates;
+mod probes;
 mod states;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,24 +20,24 @@ use linesman_api::time::Time;
 use linesman_core::codes::endings::NO_WAY_BACK;
 use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
-use linesman_core::keep::{Entry, Ledger, Standing};
 use linesman_core::policy::Policy;
+use linesman_core::reconcile::{Entry, Ledger, PolicyState};
 use linesman_core::secrets::{Secrets, references};
 use linesman_engine::{desired, nm};
-use linesman_fleet::enact::{self, Bound, Order, Orders, Planned};
+use linesman_fleet::enactment::{self, AcceptedRelease, AcceptedReleases, Bound, Planned};
 use linesman_fleet::report::{self, Category, Glob, Outcome, Versions};
 use serde_json::{Value, json};
 
 use crate::act::{Attempt, Ready};
-use crate::book::Book;
 use crate::metrics::Metrics;
 use crate::sources::Sources;
+use crate::state_file::StateFile;
 use crate::{clock, say};
-use door::Door;
-pub use door::Error;
+use client::ClusterClient;
+pub use client::Error;
 use enactments::Enactments;
-use eyes::Eyes;
-use outbox::{Letter, Outbox, Receipt, To};
+use pending_updates::{Delivery, PendingUpdates, StatusUpdate, Target};
+use probes::ClusterProbes;
 use states::States;
 
 #[derive(Clone, Debug)]
@@ -55,14 +55,14 @@ pub struct Config {
 
 #[derive(Debug)]
 pub struct Cluster {
-    door: Door,
+    client: ClusterClient,
     enactments: Enactments,
     states: States,
-    outbox: Outbox,
-    book: Book,
-    orders: Orders,
+    updates: PendingUpdates,
+    state_file: StateFile,
+    releases: AcceptedReleases,
     metrics: Rc<Metrics>,
-    pub eyes: Arc<Eyes>,
+    pub probes: Arc<ClusterProbes>,
     /// What was sent and not yet heard of again.
     sent: BTreeMap<String, Value>,
     /// Not before then is something taken again, after the API server did not answer.
@@ -71,7 +71,8 @@ pub struct Cluster {
 
 impl Cluster {
     pub async fn join(config: &Config, state_dir: &Path, metrics: Rc<Metrics>) -> Result<Self, Error> {
-        let door = Door::new(config.kubeconfig.as_deref(), &config.node, &config.namespace).await?;
+        let client =
+            ClusterClient::new(config.kubeconfig.as_deref(), &config.node, &config.namespace).await?;
         let versions = Versions {
             network_manager: match nm::Nm::connect().await {
                 Ok(nm) => nm.version().await.ok(),
@@ -79,18 +80,23 @@ impl Cluster {
             },
             nmstate: Some(desired::NMSTATE_VERSION.into()),
         };
-        let book = Book::orders(state_dir);
-        let mut orders: Orders = book.read();
-        orders.forget_the_old(Time(clock::now()));
+        let state_file = StateFile::accepted_releases(state_dir);
+        let mut releases: AcceptedReleases = state_file.read();
+        releases.forget_expired(Time(clock::now()));
         Ok(Self {
-            enactments: Enactments::watch(&door),
-            states: States::watch(&door, Book::requests(state_dir), config.filter.clone(), versions),
-            outbox: Outbox::open(door.clone()),
-            door,
-            book,
+            enactments: Enactments::watch(&client),
+            states: States::watch(
+                &client,
+                StateFile::refresh_requests(state_dir),
+                config.filter.clone(),
+                versions,
+            ),
+            updates: PendingUpdates::start(client.clone()),
+            client,
+            state_file,
             metrics,
-            eyes: Arc::new(Eyes::new(config.kubeconfig.clone(), &config.node)),
-            orders,
+            probes: Arc::new(ClusterProbes::new(config.kubeconfig.clone(), &config.node)),
+            releases,
             sent: BTreeMap::new(),
             patience: None,
         })
@@ -108,15 +114,15 @@ impl Cluster {
         tokio::select! {
             () = self.enactments.changed() => {}
             () = self.states.asked() => {}
-            receipt = self.outbox.receipt() => self.note(receipt),
+            delivery = self.updates.delivery() => self.note(delivery),
             () = later => self.patience = None,
         }
         if self.enactments.take_listed() {
             // It may have forgotten: a server that was away may have been restored from a backup.
             self.sent.clear();
-            self.outbox.try_now();
+            self.updates.try_now();
         }
-        self.metrics.heard(self.enactments.silent.is_some());
+        self.metrics.heard(self.enactments.api_server_error.is_some());
     }
 
     /// Somebody wants to see the state of the node, changed or not.
@@ -124,35 +130,35 @@ impl Cluster {
         self.states.is_forced()
     }
 
-    pub fn silent(&self) -> Option<&str> {
-        self.enactments.silent.as_deref()
+    pub fn api_server_error(&self) -> Option<&str> {
+        self.enactments.api_server_error.as_deref()
     }
 
-    fn note(&mut self, receipt: Receipt) {
-        let (to, void) = match receipt {
-            Receipt::Told(to) => {
+    fn note(&mut self, delivery: Delivery) {
+        let (to, void) = match delivery {
+            Delivery::Published(to) => {
                 self.metrics.wrote(to.word());
                 (to, false)
             }
-            Receipt::Void(to) => (to, true),
-            Receipt::Refused(to, why) => {
+            Delivery::Obsolete(to) => (to, true),
+            Delivery::Refused(to, why) => {
                 say::warning(format!("the API server refuses what is told to it: {why}"));
                 (to, true)
             }
         };
-        let To::Enactment { policy, attempt } = to else { return };
+        let Target::Enactment { policy, attempt } = to else { return };
         if void {
             self.sent.remove(&policy);
         }
-        let order = self.orders.0.get_mut(&policy).filter(|order| order.attempt == attempt);
-        if let Some(order) = order.filter(|order| !order.told) {
-            order.told = true;
+        let release = self.releases.0.get_mut(&policy).filter(|release| release.attempt == attempt);
+        if let Some(release) = release.filter(|release| !release.published) {
+            release.published = true;
             self.store();
         }
     }
 
     fn store(&self) {
-        if let Err(e) = self.book.write(&self.orders) {
+        if let Err(e) = self.state_file.write(&self.releases) {
             say::warning(format!("{e}; an outcome may not reach the cluster after a crash"));
         }
     }
@@ -160,12 +166,12 @@ impl Cluster {
     /// The policies that this node keeps. Before the cluster was heard, all that it kept before.
     pub fn sources(&self, ledger: &Ledger) -> Sources {
         let known = self.enactments.all();
-        let taken = if self.enactments.synced {
-            enact::taken(known.iter().map(|bound| bound.policy.as_str()), &self.orders, ledger)
+        let accepted = if self.enactments.synced {
+            enactment::accepted(known.iter().map(|bound| bound.policy.as_str()), &self.releases, ledger)
         } else {
-            enact::taken(ledger.0.keys().map(String::as_str), &self.orders, ledger)
+            enactment::accepted(ledger.0.keys().map(String::as_str), &self.releases, ledger)
         };
-        Sources { policies: taken.policies, wrong: taken.still, files: BTreeMap::new() }
+        Sources { policies: accepted.policies, wrong: accepted.waiting, files: BTreeMap::new() }
     }
 
     /// Policies that have no enactment here any more. What they made stays: going back is an instruction of its own.
@@ -178,12 +184,12 @@ impl Cluster {
         for name in &gone {
             say::info(format!("policy {name} has no enactment here any more; what it made stays"));
             let entry = ledger.0.remove(name);
-            self.orders.bury(name, entry.map_or(Value::Null, |entry| entry.back));
+            self.releases.retire(name, entry.map_or(Value::Null, |entry| entry.revert_state));
             self.sent.remove(name);
         }
         let buried: Vec<String> =
-            self.orders.0.keys().filter(|name| self.enactments.get(name).is_none()).cloned().collect();
-        buried.iter().for_each(|name| self.orders.bury(name, Value::Null));
+            self.releases.0.keys().filter(|name| self.enactments.get(name).is_none()).cloned().collect();
+        buried.iter().for_each(|name| self.releases.retire(name, Value::Null));
         if !gone.is_empty() {
             self.store();
         }
@@ -199,7 +205,7 @@ impl Cluster {
             .enactments
             .all()
             .iter()
-            .filter(|bound| enact::fresh(bound, &self.orders))
+            .filter(|bound| enactment::is_new_release(bound, &self.releases))
             .map(|bound| bound.policy.clone())
             .collect();
         let mut taken = false;
@@ -207,7 +213,7 @@ impl Cluster {
             match self.begin(&policy, ledger).await {
                 Ok(true) => {
                     taken = true;
-                    self.eyes.vouch(true);
+                    self.probes.assume_ready(true);
                 }
                 Ok(false) => {}
                 // The watch tells what it is now.
@@ -223,11 +229,11 @@ impl Cluster {
     }
 
     async fn begin(&mut self, policy: &str, ledger: &mut Ledger) -> Result<bool, Error> {
-        let (object, bound) = self.door.read(policy).await?;
-        if !enact::fresh(&bound, &self.orders) {
+        let (object, bound) = self.client.read(policy).await?;
+        if !enactment::is_new_release(&bound, &self.releases) {
             return Ok(false);
         }
-        self.door.begin(object, &enact::begun(&bound, Time(clock::now()))).await?;
+        self.client.begin(object, &enactment::started(&bound, Time(clock::now()))).await?;
         self.enactments.read(bound.clone());
         self.metrics.wrote("enactment");
         say::info(format!(
@@ -235,40 +241,43 @@ impl Cluster {
             bound.spec.policy.generation,
             if bound.spec.revert { "going back" } else { "taken" }
         ));
-        let mut order = match enact::policy(&bound, &desired::schema) {
-            Ok(policy) => self.order(&bound, policy, ledger),
+        let mut release = match enactment::policy(&bound, &desired::schema) {
+            Ok(policy) => self.release(&bound, policy, ledger),
             Err(problems) => refused(&bound, &told(&problems)),
         };
-        order.taken = clock::now();
-        let open = !order.ended;
-        self.orders.0.insert(policy.to_string(), order);
+        release.accepted_at = clock::now();
+        let open = !release.ended;
+        self.releases.0.insert(policy.to_string(), release);
         self.store();
         Ok(open)
     }
 
-    fn order(&self, bound: &Bound, policy: Policy, ledger: &mut Ledger) -> Order {
-        if let Some(back) = self.orders.way_back(bound) {
-            let again = || Entry::again(&policy, back.clone(), clock::now());
+    fn release(&self, bound: &Bound, policy: Policy, ledger: &mut Ledger) -> AcceptedRelease {
+        if let Some(revert_state) = self.releases.revert_state_of(bound) {
+            let again = || Entry::returning(&policy, revert_state.clone(), clock::now());
             ledger.0.entry(bound.policy.clone()).or_insert_with(again);
         }
         if !bound.spec.revert {
-            enact::try_again(&policy, ledger);
-            return Order::of(bound, Some(policy));
+            enactment::make_due(&policy, ledger);
+            return AcceptedRelease::of(bound, Some(policy));
         }
         // Going back is what the ledger does with a policy that is gone and wants it.
         match ledger.0.get_mut(&bound.policy) {
             Some(entry) => {
                 entry.policy.options.on_delete = linesman_core::policy::OnDelete::Revert;
-                if matches!(entry.standing, Standing::RevertFailed { .. } | Standing::Waiting { .. }) {
-                    entry.standing = Standing::Kept;
+                if matches!(
+                    entry.policy_state,
+                    PolicyState::RevertFailed { .. } | PolicyState::Waiting { .. }
+                ) {
+                    entry.policy_state = PolicyState::Applied;
                 }
-                let nothing = entry.back.is_null();
-                let mut order = Order::of(bound, Some(entry.policy.clone()));
+                let nothing = entry.revert_state.is_null();
+                let mut release = AcceptedRelease::of(bound, Some(entry.policy.clone()));
                 if nothing {
                     ledger.0.remove(&bound.policy);
-                    order.answer(report::ended(&Outcome::unchanged(), true), true);
+                    release.report(report::ended(&Outcome::unchanged(), true), true);
                 }
-                order
+                release
             }
             None => refused(
                 bound,
@@ -285,7 +294,7 @@ impl Cluster {
         let wanted: BTreeSet<_> =
             policies.iter().flat_map(|policy| references(&policy.state).into_keys()).collect();
         for reference in wanted {
-            let answer = self.door.secret(&reference).await;
+            let answer = self.client.secret(&reference).await;
             found.0.insert(reference, answer);
         }
         found
@@ -293,38 +302,40 @@ impl Cluster {
 
     /// What an attempt came to.
     pub fn enter(&mut self, name: &str, ready: Option<&Ready>, attempt: &Attempt, attempts: u32) {
-        let node = self.door.node.clone();
-        let Some(order) = self.orders.0.get_mut(name).filter(|order| !order.ended) else { return };
-        let ending = ending(attempt);
+        let node = self.client.node.clone();
+        let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) else { return };
+        let outcome = outcome(attempt);
         // Nobody tries to go back again by itself: whoever waits is told.
-        if ending.may_retry() && !order.revert {
-            order.answer(report::retrying(&ending, &node, attempts.into()), false);
+        if outcome.may_retry() && !release.revert {
+            release.report(report::retrying(&outcome, &node, attempts.into()), false);
         } else {
             if let Some(ready) = ready.filter(|_| attempt.succeeded()) {
-                order.features = desired::features(&ready.state);
+                release.features = desired::features(&ready.state);
             }
-            order.answer(report::ended(&ending, order.revert), true);
+            release.report(report::ended(&outcome, release.revert), true);
         }
         self.store();
     }
 
     /// A policy that others contradict is not tried at all; whoever released it is told.
     pub fn contradicted(&mut self, name: &str, why: &str) {
-        if let Some(order) = self.orders.0.get_mut(name).filter(|order| !order.ended) {
-            order.answer(report::ended(&Outcome::abandoned(Category::Input, why), false), true);
+        if let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) {
+            release.report(report::ended(&Outcome::abandoned(Category::Input, why), false), true);
             self.store();
         }
     }
 
     pub fn waits_for(&self, name: &str) -> bool {
-        self.orders.0.get(name).is_some_and(|order| !order.ended)
+        self.releases.0.get(name).is_some_and(|release| !release.ended)
     }
 
     /// What is about to be made, written down for whoever has to answer for it after a crash.
     pub fn planned(&mut self, ready: &[Ready]) {
         for one in ready {
-            if let Some(order) = self.orders.0.get_mut(&one.policy.name).filter(|order| !order.ended) {
-                order.plan = Some(Planned { state: one.kept.clone(), back: one.back.clone() });
+            if let Some(release) = self.releases.0.get_mut(&one.policy.name).filter(|release| !release.ended)
+            {
+                release.plan =
+                    Some(Planned { state: one.kept.clone(), revert_state: one.revert_state.clone() });
             }
         }
         self.store();
@@ -335,18 +346,20 @@ impl Cluster {
         &mut self,
         ledger: &Ledger,
         drift: &BTreeMap<String, Vec<Difference>>,
-        hold: Option<&crate::hold::Hold>,
+        freeze: Option<&crate::freeze::Freeze>,
     ) {
         let now = Time(clock::now());
         for bound in self.enactments.all() {
             let name = &bound.policy;
             let none = Vec::new();
             let differences = drift.get(name).unwrap_or(&none);
-            let order = self.orders.0.get(name);
-            let owed = order
-                .and_then(|order| enact::owed(order, &bound, ledger.get(name), differences, now))
-                .or_else(|| enact::old_news(&bound, &self.orders, now))
-                .or_else(|| enact::held(&bound, &self.orders, &hold?.to_string(), now));
+            let release = self.releases.0.get(name);
+            let owed = release
+                .and_then(|release| {
+                    enactment::pending_status(release, &bound, ledger.get(name), differences, now)
+                })
+                .or_else(|| enactment::outdated(&bound, &self.releases, now))
+                .or_else(|| enactment::frozen(&bound, &self.releases, &freeze?.to_string(), now));
             let Some(status) = owed else { continue };
             let attempt = status.attempt.unwrap_or_default();
             let mut words = json!(status);
@@ -355,8 +368,8 @@ impl Cluster {
                 continue;
             }
             self.sent.insert(name.clone(), timeless(&words));
-            let to = To::Enactment { policy: name.clone(), attempt };
-            self.outbox.send(Letter { to, uid: bound.uid.clone(), status: words.take() });
+            let target = Target::Enactment { policy: name.clone(), attempt };
+            self.updates.send(StatusUpdate { target, uid: bound.uid.clone(), status: words.take() });
         }
     }
 
@@ -367,10 +380,10 @@ impl Cluster {
         }
         let news = self.states.news(state, Time(clock::now())).await;
         if let Some(current) = self.states.current() {
-            self.metrics.inventory(&self.door.node, current);
+            self.metrics.inventory(&self.client.node, current);
         }
         if let Some(status) = news {
-            self.outbox.send(Letter { to: To::NodeState, uid: String::new(), status });
+            self.updates.send(StatusUpdate { target: Target::NodeState, uid: String::new(), status });
         }
     }
 }
@@ -386,7 +399,7 @@ fn timeless(status: &Value) -> Value {
     status
 }
 
-fn ending(attempt: &Attempt) -> Outcome {
+fn outcome(attempt: &Attempt) -> Outcome {
     match attempt {
         Attempt::Ended(outcome) => (**outcome).clone(),
         Attempt::Unfit(why) => Outcome::abandoned(Category::Input, why),
@@ -394,11 +407,11 @@ fn ending(attempt: &Attempt) -> Outcome {
     }
 }
 
-fn refused(bound: &Bound, why: &str) -> Order {
-    let mut order = Order::of(bound, None);
+fn refused(bound: &Bound, why: &str) -> AcceptedRelease {
+    let mut release = AcceptedRelease::of(bound, None);
     let outcome = Outcome::abandoned(Category::Input, why);
-    order.answer(report::ended(&outcome, bound.spec.revert), true);
-    order
+    release.report(report::ended(&outcome, bound.spec.revert), true);
+    release
 }
 
 fn told(problems: &[Diagnostic]) -> String {

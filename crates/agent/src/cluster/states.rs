@@ -16,21 +16,21 @@ use linesman_daemon::watch::watch;
 use linesman_fleet::report::{BUDGET, Glob, Versions, report, update};
 use serde_json::Value;
 
-use super::door::{Door, Error, state_resource, within};
-use crate::book::Book;
+use super::client::{ClusterClient, Error, state_resource, within};
 use crate::say;
+use crate::state_file::StateFile;
 
 type Meta = PartialObjectMeta<DynamicObject>;
 type Events = Pin<Box<dyn Stream<Item = Result<Event<Meta>, watcher::Error>> + Send>>;
 
 pub struct States {
-    door: Door,
+    client: ClusterClient,
     events: Events,
     /// What the label says.
     asked: Option<String>,
     /// What it said when a report was last asked for: on disk, since somebody may ask while no agent runs.
     answered: Option<String>,
-    book: Book,
+    state_file: StateFile,
     filter: Vec<Glob>,
     versions: Versions,
     /// What the cluster knows.
@@ -48,15 +48,20 @@ impl std::fmt::Debug for States {
 }
 
 impl States {
-    pub fn watch(door: &Door, book: Book, filter: Vec<Glob>, versions: Versions) -> Self {
-        let api: Api<Meta> = Api::all_with(door.client(), &state_resource());
-        let own = Config::default().fields(&format!("metadata.name={}", door.node));
+    pub fn watch(
+        client: &ClusterClient,
+        state_file: StateFile,
+        filter: Vec<Glob>,
+        versions: Versions,
+    ) -> Self {
+        let api: Api<Meta> = Api::all_with(client.client(), &state_resource());
+        let own = Config::default().fields(&format!("metadata.name={}", client.node));
         Self {
-            door: door.clone(),
+            client: client.clone(),
             events: watch(api, own).default_backoff().boxed(),
             asked: None,
-            answered: book.read(),
-            book,
+            answered: state_file.read(),
+            state_file,
             filter,
             versions,
             known: None,
@@ -135,7 +140,7 @@ impl States {
 
     fn note_answered(&mut self) {
         self.answered = self.asked.clone();
-        if let Err(e) = self.book.write(&self.answered) {
+        if let Err(e) = self.state_file.write(&self.answered) {
             say::warning(format!("{e}; the state of this node may be told once more than needed"));
         }
     }
@@ -147,14 +152,14 @@ impl States {
 
     /// What an earlier life of this agent wrote: a settled node writes nothing after a restart.
     async fn written(&self) -> Option<NodeStateStatus> {
-        let object = within(self.door.states().get_opt(&self.door.node)).await.ok()??;
+        let object = within(self.client.states().get_opt(&self.client.node)).await.ok()??;
         serde_json::from_value(object.data.get("status")?.clone()).ok()
     }
 }
 
-impl Door {
+impl ClusterClient {
     /// The object is made when it is missing; it goes with its node.
-    pub async fn tell_state(&self, status: &Value) -> Result<(), Error> {
+    pub async fn publish_node_state(&self, status: &Value) -> Result<(), Error> {
         match Self::put_status(&self.states(), &self.node, None, status).await {
             Err(Error::Gone) => {
                 let owner = OwnerReference {

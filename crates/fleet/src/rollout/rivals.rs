@@ -13,8 +13,8 @@ use super::overlay::state_for;
 use super::standing::Standing;
 use linesman_core::codes::CONTRADICTION;
 use linesman_core::compose::{in_order, makes_any, needs};
-use linesman_core::keep::refused;
 use linesman_core::policy::Policy;
+use linesman_core::reconcile::refused;
 
 /// Why this policy may not go on a node, as far as others are concerned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
-//! `linesman diff`: where the host is not as its policies say.
+//! `linesman diff`: where the host differs from its policies.
 
 use std::collections::BTreeMap;
 
-use linesman_agent::Book;
+use linesman_agent::StateFile;
 use linesman_core::compare::Difference;
-use linesman_core::keep::Ledger;
+use linesman_core::reconcile::Ledger;
 use linesman_core::verify::verify;
 use linesman_engine::nm::Nm;
 use linesman_engine::observe;
@@ -16,10 +16,10 @@ use crate::exit::Exit;
 use crate::output;
 
 pub async fn run(args: DiffArgs, format: Format, settings: &Settings) -> Exit {
-    let ledger: Ledger = Book::new(&settings.state_dir).read();
+    let ledger: Ledger = StateFile::ledger(&settings.state_dir).read();
     if let Some(name) = args.policy.as_ref().filter(|name| ledger.get(name).is_none()) {
         output::error(format!(
-            "linesman: no policy {name} is kept on this host; `linesman status` lists them"
+            "linesman: policy {name} is not applied on this host; `linesman status` lists the policies"
         ));
         return Exit::Usage;
     }
@@ -37,8 +37,10 @@ pub async fn run(args: DiffArgs, format: Format, settings: &Settings) -> Exit {
     let differences: BTreeMap<String, Vec<Difference>> = ledger
         .0
         .iter()
-        .filter(|(name, entry)| !entry.state.is_null() && args.policy.as_ref().is_none_or(|p| p == *name))
-        .map(|(name, entry)| (name.clone(), verify(&entry.state, &observed, &observed)))
+        .filter(|(name, entry)| {
+            !entry.applied_state.is_null() && args.policy.as_ref().is_none_or(|p| p == *name)
+        })
+        .map(|(name, entry)| (name.clone(), verify(&entry.applied_state, &observed, &observed)))
         .collect();
     let differs = differences.values().any(|d| !d.is_empty());
     match format {
@@ -48,8 +50,8 @@ pub async fn run(args: DiffArgs, format: Format, settings: &Settings) -> Exit {
             }
             if !differs {
                 let count = differences.len();
-                let s = if count == 1 { "policy holds" } else { "policies hold" };
-                output::line(format!("no differences: {count} {s}"));
+                let policies = if count == 1 { "policy" } else { "policies" };
+                output::line(format!("no differences: {count} {policies} in sync"));
             }
         }
         other => output::data(other, &differences),

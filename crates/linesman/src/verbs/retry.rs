@@ -1,4 +1,4 @@
-//! `linesman retry`: once more, on purpose.
+//! `linesman retry`.
 
 use linesman_agent::socket::{Answer, Asking, Question};
 use linesman_engine::transaction::Settings;
@@ -9,7 +9,9 @@ use crate::output;
 
 pub async fn run(args: RetryArgs, format: Format, settings: &Settings) -> Exit {
     let Some(mut asking) = Asking::ask(&settings.run_dir, &Question::Retry(args.policy.clone())).await else {
-        output::error("linesman: no agent runs on this host; `linesman apply FILE` tries a document at once");
+        output::error(
+            "linesman: no agent is running on this host; to apply a document now, run `linesman apply FILE`",
+        );
         return Exit::Environment;
     };
     let Some(Answer::Retried(names)) = asking.answer().await else {
@@ -19,14 +21,12 @@ pub async fn run(args: RetryArgs, format: Format, settings: &Settings) -> Exit {
     match (format, names.as_slice(), args.policy) {
         (Format::Json | Format::Yaml, ..) => output::data(format, &names),
         (_, [], Some(policy)) => {
-            output::error(format!(
-                "linesman: policy {policy} has nothing to try again; see `linesman status`"
-            ));
+            output::error(format!("linesman: policy {policy} has nothing to retry; see `linesman status`"));
             return Exit::Failed;
         }
-        (_, [], None) => output::line("nothing to try again: every policy is in step"),
+        (_, [], None) => output::line("nothing to retry: every policy is in sync"),
         (_, names, _) => {
-            output::line(format!("tried again: {}; see `linesman status --watch`", names.join(", ")))
+            output::line(format!("retrying {}; see `linesman status --watch`", names.join(", ")))
         }
     }
     Exit::Done

@@ -1,8 +1,8 @@
-//! `linesman status`: the verdict first.
+//! `linesman status`: the condition of the host first.
 
-use linesman_agent::hold;
+use linesman_agent::freeze;
 use linesman_agent::socket::{Answer, Asking, Question};
-use linesman_agent::status::{Phase, PolicyStatus, Status, Verdict};
+use linesman_agent::status::{HostCondition, PolicyPhase, PolicyStatus, Status};
 use linesman_engine::transaction::Settings;
 
 use crate::cli::{Format, StatusArgs};
@@ -21,7 +21,7 @@ pub async fn run(args: StatusArgs, format: Format, settings: &Settings) -> Exit 
             Format::Text => print(&status, args.diff),
             other => output::data(other, &status),
         }
-        exit = verdict(&status);
+        exit = exit_code(&status);
         if !args.watch {
             return exit;
         }
@@ -34,32 +34,32 @@ pub async fn run(args: StatusArgs, format: Format, settings: &Settings) -> Exit 
 }
 
 fn alone(settings: &Settings) -> Exit {
-    output::line("NO AGENT: nobody keeps this host as declared");
-    if let Some(hold) = hold::read(&settings.state_dir) {
-        output::line(format!("  {hold}; `linesman release` ends it"));
+    output::line("NO AGENT: no agent is running on this host");
+    if let Some(freeze) = freeze::read(&settings.state_dir) {
+        output::line(format!("  {freeze}; run `linesman unfreeze` to end it"));
     }
     output::line("  start it with `systemctl start linesman-agent`, or see `linesman agent --help`");
-    output::line("  what was changed by hand: `linesman history`");
+    output::line("  changes made with `linesman apply`: `linesman history`");
     Exit::Environment
 }
 
-fn verdict(status: &Status) -> Exit {
-    match status.verdict {
-        Verdict::InStep | Verdict::Working | Verdict::Held => Exit::Done,
-        Verdict::Drifted => Exit::Differences,
-        Verdict::Trouble => Exit::Failed,
+fn exit_code(status: &Status) -> Exit {
+    match status.condition {
+        HostCondition::InSync | HostCondition::Progressing | HostCondition::Frozen => Exit::Done,
+        HostCondition::Drifted => Exit::Differences,
+        HostCondition::Degraded => Exit::Failed,
     }
 }
 
 fn print(status: &Status, diff: bool) {
-    let (word, colour) = match status.verdict {
-        Verdict::InStep => ("IN STEP", "32"),
-        Verdict::Working => ("WORKING", "36"),
-        Verdict::Drifted => ("DRIFTED", "33"),
-        Verdict::Trouble => ("TROUBLE", "31"),
-        Verdict::Held => ("HELD", "35"),
+    let (word, colour) = match status.condition {
+        HostCondition::InSync => ("IN SYNC", "32"),
+        HostCondition::Progressing => ("PROGRESSING", "36"),
+        HostCondition::Drifted => ("DRIFTED", "33"),
+        HostCondition::Degraded => ("DEGRADED", "31"),
+        HostCondition::Frozen => ("FROZEN", "35"),
     };
-    output::line(format!("{}: {}", paint(word, colour), status.story));
+    output::line(format!("{}: {}", paint(word, colour), status.summary));
     let width = status.policies.iter().map(|p| p.name.len()).max().unwrap_or(0);
     for policy in &status.policies {
         line(policy, width);
@@ -67,37 +67,37 @@ fn print(status: &Status, diff: bool) {
             super::diff::print_policy(&policy.name, &policy.differences, false);
         }
     }
-    if let Some(why) = &status.silent {
-        output::line(format!("{}: {why}", paint("the API server does not answer", "33")));
-        output::line("  everything stays as it is; what it was not told, it is told when it is back");
+    if let Some(why) = &status.api_server_error {
+        output::line(format!("{}: {why}", paint("the API server cannot be reached", "33")));
+        output::line("  the network stays as it is; status updates are sent when it is back");
     }
-    if status.held.is_some() {
-        output::line("`linesman release` ends the hold");
+    if status.frozen.is_some() {
+        output::line("run `linesman unfreeze` to let the agent change this host again");
     }
     output::line(format!(
-        "agent {} (pid {}) since {}; host last looked at {}",
+        "agent {} (pid {}) running since {}; host last observed {}",
         status.version, status.pid, status.started, status.observed
     ));
 }
 
 fn line(policy: &PolicyStatus, width: usize) {
     let colour = match policy.phase {
-        Phase::InStep => "32",
-        Phase::Pending => "36",
-        Phase::Drifted | Phase::Waiting => "33",
+        PolicyPhase::InSync => "32",
+        PolicyPhase::Pending => "36",
+        PolicyPhase::Drifted | PolicyPhase::Waiting => "33",
         _ => "31",
     };
     let since = policy.since.as_deref().map(|s| format!("  since {s}")).unwrap_or_default();
-    let padded = format!("{:<11}", policy.phase.word());
+    let padded = format!("{:<11}", policy.phase.as_str());
     output::line(format!("  {:<width$}  {}{since}", policy.name, paint(&padded, colour)));
     for reason in policy.reason.iter().flat_map(|r| r.lines()) {
         output::line(format!("      {reason}"));
     }
-    if policy.former_kept {
-        output::line("      its former version is kept");
+    if policy.former_applied {
+        output::line("      the earlier version stays applied");
     }
-    if policy.phase == Phase::RolledBack {
-        output::line(format!("      edit it, or `linesman retry {}`", policy.name));
+    if policy.phase == PolicyPhase::RolledBack {
+        output::line(format!("      edit the policy, or run `linesman retry {}`", policy.name));
     }
 }
 

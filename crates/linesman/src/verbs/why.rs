@@ -1,7 +1,7 @@
-//! `linesman why`: which policy set what.
+//! `linesman why`: which policy configures an interface.
 
-use linesman_agent::Book;
-use linesman_core::keep::Ledger;
+use linesman_agent::StateFile;
+use linesman_core::reconcile::Ledger;
 use linesman_core::why::{Answer, Claim, why};
 use linesman_engine::nm::Nm;
 use linesman_engine::observe;
@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::output;
 
 pub async fn run(args: WhyArgs, format: Format, settings: &Settings) -> Exit {
-    let ledger: Ledger = Book::new(&settings.state_dir).read();
+    let ledger: Ledger = StateFile::ledger(&settings.state_dir).read();
     let observed = match Nm::connect().await {
         Ok(nm) => observe::retrieve(&nm).await,
         Err(e) => Err(e),
@@ -25,11 +25,10 @@ pub async fn run(args: WhyArgs, format: Format, settings: &Settings) -> Exit {
             return (&error).into();
         }
     };
-    let kept = ledger.kept();
-    let answer = why(&args.interface, &kept, &observed);
+    let answer = why(&args.interface, &ledger.applied(), &observed);
     if !answer.exists && answer.claims.is_empty() {
         output::error(format!(
-            "linesman: no interface {} here, and no policy speaks of one; `linesman show` lists them",
+            "linesman: there is no interface {} on this host or in its policies; `linesman show` lists the interfaces",
             answer.interface
         ));
         return Exit::Failed;
@@ -42,7 +41,7 @@ pub async fn run(args: WhyArgs, format: Format, settings: &Settings) -> Exit {
 }
 
 fn print(answer: &Answer) {
-    let there = if answer.exists { &answer.summary } else { "is not there" };
+    let there = if answer.exists { &answer.summary } else { "does not exist" };
     output::line(format!("{} {there}", answer.interface));
     let mut last = "";
     for claim in &answer.claims {
@@ -50,17 +49,17 @@ fn print(answer: &Answer) {
             output::line(format!("  set by policy {}", paint(&claim.policy, "1")));
             last = &claim.policy;
         }
-        output::line(format!("    {}", told(claim)));
+        output::line(format!("    {}", describe(claim)));
     }
     for user in &answer.users {
         output::line(format!("  used by {user}"));
     }
     if answer.claims.is_empty() && answer.users.is_empty() {
-        output::line("  no policy speaks of it: whatever it is, it is not ours");
+        output::line("  no policy names it: not managed by Linesman");
     }
 }
 
-fn told(claim: &Claim) -> String {
+fn describe(claim: &Claim) -> String {
     let value = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_owned);
     let wanted = format!("{}: {}", claim.path, value(&claim.wants));
     match &claim.found {

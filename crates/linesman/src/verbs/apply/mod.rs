@@ -32,7 +32,7 @@ pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
         }
     }
     if !args.hold {
-        super::hold::remind(settings);
+        super::freeze::remind(settings);
     }
     if args.no_commit && !args.hold {
         return held::start(&document, &args.source.file).await;

@@ -3,26 +3,26 @@
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-use linesman_daemon::web::Pages;
+use linesman_daemon::http::Endpoints;
 use tokio::sync::watch;
 
 use crate::metrics::Metrics;
 use crate::status::Status;
 use crate::{Error, Result};
 
-struct Told {
+struct AgentEndpoints {
     metrics: Rc<Metrics>,
     status: watch::Receiver<Status>,
 }
 
-impl Pages for Told {
+impl Endpoints for AgentEndpoints {
     fn metrics(&self) -> String {
         self.metrics.text()
     }
 
     fn ready(&self) -> (bool, String) {
         let status = self.status.borrow();
-        (status.blind.is_none() && !status.observed.is_empty(), status.story.clone())
+        (status.observation_error.is_none() && !status.observed.is_empty(), status.summary.clone())
     }
 }
 
@@ -32,5 +32,5 @@ pub async fn serve(
     status: watch::Receiver<Status>,
 ) -> Result<SocketAddr> {
     let failed = |e: std::io::Error| Error::Listen { address, why: e.to_string() };
-    linesman_daemon::web::serve(address, Rc::new(Told { metrics, status })).await.map_err(failed)
+    linesman_daemon::http::serve(address, Rc::new(AgentEndpoints { metrics, status })).await.map_err(failed)
 }

@@ -18,14 +18,14 @@ const LIMIT: Duration = Duration::from_secs(10);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// What is told.
-pub trait Pages {
+pub trait Endpoints {
     fn metrics(&self) -> String;
-    /// Whether it does its work, and its story in a line.
+    /// Whether it does its work, and its summary in a line.
     fn ready(&self) -> (bool, String);
 }
 
 /// Serves until the runtime ends; tells at which address.
-pub async fn serve(address: SocketAddr, pages: Rc<dyn Pages>) -> std::io::Result<SocketAddr> {
+pub async fn serve(address: SocketAddr, endpoints: Rc<dyn Endpoints>) -> std::io::Result<SocketAddr> {
     let listener = TcpListener::bind(address).await?;
     let bound = listener.local_addr()?;
     tokio::task::spawn_local(async move {
@@ -34,10 +34,10 @@ pub async fn serve(address: SocketAddr, pages: Rc<dyn Pages>) -> std::io::Result
                 tokio::time::sleep(Duration::from_millis(200)).await;
                 continue;
             };
-            let pages = pages.clone();
+            let endpoints = endpoints.clone();
             tokio::task::spawn_local(async move {
                 let service = service_fn(move |request: Request<Incoming>| {
-                    let response = answer(request.method(), request.uri().path(), &*pages);
+                    let response = answer(request.method(), request.uri().path(), &*endpoints);
                     async move { Ok::<_, Infallible>(response) }
                 });
                 let connection = hyper::server::conn::http1::Builder::new()
@@ -49,15 +49,15 @@ pub async fn serve(address: SocketAddr, pages: Rc<dyn Pages>) -> std::io::Result
     Ok(bound)
 }
 
-fn answer(method: &Method, path: &str, pages: &dyn Pages) -> Response<Full<Bytes>> {
+fn answer(method: &Method, path: &str, endpoints: &dyn Endpoints) -> Response<Full<Bytes>> {
     let (code, kind, text) = match (method, path) {
-        (&Method::GET | &Method::HEAD, "/metrics") => (StatusCode::OK, OPEN_METRICS, pages.metrics()),
+        (&Method::GET | &Method::HEAD, "/metrics") => (StatusCode::OK, OPEN_METRICS, endpoints.metrics()),
         // It answers, so it lives; whether all is well is a matter of the metrics.
         (&Method::GET | &Method::HEAD, "/healthz") => (StatusCode::OK, "text/plain", "ok\n".into()),
         (&Method::GET | &Method::HEAD, "/readyz") => {
-            let (ready, story) = pages.ready();
+            let (ready, summary) = endpoints.ready();
             let code = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-            (code, "text/plain", format!("{story}\n"))
+            (code, "text/plain", format!("{summary}\n"))
         }
         (&Method::GET | &Method::HEAD, _) => {
             (StatusCode::NOT_FOUND, "text/plain", "there are /metrics, /healthz and /readyz\n".into())

@@ -12,7 +12,7 @@ use linesman_api::enactment::EnactmentStatus;
 use linesman_api::kinds::{ENACTMENT, GROUP, Kind, NODE_STATE};
 use linesman_api::names;
 use linesman_core::secrets::Reference;
-use linesman_fleet::enact::Bound;
+use linesman_fleet::enactment::Bound;
 use serde_json::{Value, json};
 
 /// How long one request may take.
@@ -37,20 +37,20 @@ pub enum Error {
 }
 
 #[derive(Clone)]
-pub struct Door {
+pub struct ClusterClient {
     client: Client,
     pub node: String,
     /// Of Linesman itself, and of what policies point to.
     namespace: String,
 }
 
-impl std::fmt::Debug for Door {
+impl std::fmt::Debug for ClusterClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Door({})", self.node)
+        write!(f, "ClusterClient({})", self.node)
     }
 }
 
-impl Door {
+impl ClusterClient {
     /// Asks nobody yet: the cluster may be away when the agent starts.
     pub async fn new(kubeconfig: Option<&Path>, node: &str, namespace: &str) -> Result<Self, Error> {
         let client = linesman_daemon::cluster::connect(kubeconfig).await?;

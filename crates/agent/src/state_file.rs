@@ -11,27 +11,27 @@ use serde::de::DeserializeOwned;
 use crate::{Error, Result};
 
 #[derive(Clone, Debug)]
-pub struct Book {
+pub struct StateFile {
     path: PathBuf,
 }
 
-impl Book {
+impl StateFile {
     /// The ledger.
-    pub fn new(state_dir: &Path) -> Self {
+    pub fn ledger(state_dir: &Path) -> Self {
         Self { path: state_dir.join("policies.json") }
     }
 
     /// What a cluster asked for.
-    pub fn orders(state_dir: &Path) -> Self {
-        Self { path: state_dir.join("orders.json") }
+    pub fn accepted_releases(state_dir: &Path) -> Self {
+        Self { path: state_dir.join("accepted-releases.json") }
     }
 
     /// The last request for the state of the node that was answered.
-    pub fn requests(state_dir: &Path) -> Self {
-        Self { path: state_dir.join("requests.json") }
+    pub fn refresh_requests(state_dir: &Path) -> Self {
+        Self { path: state_dir.join("refresh-requests.json") }
     }
 
-    /// What cannot be read is put aside: without it, policies that hold are simply found to hold.
+    /// What cannot be read is put aside: without it, policies that freeze are simply found to freeze.
     pub fn read<T: DeserializeOwned + Default>(&self) -> T {
         let Ok(bytes) = fs::read(&self.path) else { return T::default() };
         serde_json::from_slice(&bytes).unwrap_or_else(|e| {
@@ -44,7 +44,7 @@ impl Book {
 
     /// Whole or not at all, and there after a power cut.
     pub fn write(&self, ledger: &impl Serialize) -> Result<()> {
-        let failed = |e: &dyn std::fmt::Display| Error::Book {
+        let failed = |e: &dyn std::fmt::Display| Error::StateFile {
             path: self.path.display().to_string(),
             why: e.to_string(),
         };
@@ -53,7 +53,7 @@ impl Book {
         fs::create_dir_all(dir).map_err(|e| failed(&e))?;
         let fresh = self.path.with_extension("new");
         let store = || -> std::io::Result<()> {
-            // Policies may hold secrets.
+            // Policies may freeze secrets.
             let mut file =
                 fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
             file.write_all(&bytes)?;
@@ -68,17 +68,17 @@ impl Book {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linesman_core::keep::Ledger;
+    use linesman_core::reconcile::Ledger;
 
     #[test]
     fn what_cannot_be_read_is_kept_for_people() {
         let dir = tempfile::tempdir().unwrap();
-        let book = Book::new(dir.path());
-        assert_eq!(book.read::<Ledger>(), Ledger::default());
-        book.write(&Ledger::default()).unwrap();
-        assert_eq!(book.read::<Ledger>(), Ledger::default());
+        let state_file = StateFile::ledger(dir.path());
+        assert_eq!(state_file.read::<Ledger>(), Ledger::default());
+        state_file.write(&Ledger::default()).unwrap();
+        assert_eq!(state_file.read::<Ledger>(), Ledger::default());
         fs::write(dir.path().join("policies.json"), "[").unwrap();
-        assert_eq!(book.read::<Ledger>(), Ledger::default());
+        assert_eq!(state_file.read::<Ledger>(), Ledger::default());
         assert!(dir.path().join("policies.unreadable").exists());
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
-/// Held as long as it lives, so that the other one waits in its turn.
+/// Frozen as long as it lives, so that the other one waits in its turn.
 #[derive(Debug)]
 pub struct HandlerLock {
     _file: Option<Flock<File>>,

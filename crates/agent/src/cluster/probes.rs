@@ -13,32 +13,37 @@ use tokio::time::Instant;
 const SAME_TIME: Duration = Duration::from_millis(300);
 
 #[derive(Debug)]
-pub struct Eyes {
+pub struct ClusterProbes {
     kubeconfig: Option<PathBuf>,
     node: String,
     /// The API server has just answered, and the operator releases only nodes that are ready: no need to ask before the
     /// change, too.
-    vouched: Mutex<bool>,
+    assumed_ready: Mutex<bool>,
     seen: tokio::sync::Mutex<Option<(Instant, Result<bool, String>)>>,
 }
 
-impl Eyes {
+impl ClusterProbes {
     pub fn new(kubeconfig: Option<PathBuf>, node: &str) -> Self {
-        Self { kubeconfig, node: node.into(), vouched: Mutex::default(), seen: tokio::sync::Mutex::default() }
+        Self {
+            kubeconfig,
+            node: node.into(),
+            assumed_ready: Mutex::default(),
+            seen: tokio::sync::Mutex::default(),
+        }
     }
 
     /// Whether what comes now is known to have been well.
-    pub fn vouch(&self, well: bool) {
-        *self.vouched.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = well;
+    pub fn assume_ready(&self, well: bool) {
+        *self.assumed_ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = well;
     }
 
-    fn is_vouched(&self) -> bool {
-        *self.vouched.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn is_assumed_ready(&self) -> bool {
+        *self.assumed_ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Whether the cluster counts the node as ready.
     async fn look(&self) -> Result<bool, String> {
-        if self.is_vouched() {
+        if self.is_assumed_ready() {
             return Ok(true);
         }
         let mut seen = self.seen.lock().await;
@@ -62,7 +67,7 @@ impl Eyes {
     }
 }
 
-impl ClusterProbe for Eyes {
+impl ClusterProbe for ClusterProbes {
     fn api_server(&self) -> ClusterAnswer<'_> {
         Box::pin(async { self.look().await.map(drop) })
     }

@@ -1,16 +1,16 @@
-//! Keeping the policies of a host: what stands, and what to do next. Pure.
+//! Reconciling the policies of a host: what is applied, and what to do next. Pure.
 //!
 //! load (IO) -> [`decide`] (pure) -> act (IO) -> report (IO), until there is nothing left to do.
 
 mod decide;
 mod ledger;
 mod refuse;
-mod ways;
+mod transitions;
 
 pub use decide::{Next, Situation, decide};
-pub use ledger::{Entry, Fight, Ledger, Standing};
+pub use ledger::{CorrectionHistory, Entry, Ledger, PolicyState};
 pub use refuse::{Refusals, refusals, refused};
-pub use ways::{WAYS, Way};
+pub use transitions::{TRANSITIONS, Transition};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Ledger, Standing, refusals};
+use super::{Ledger, PolicyState, refusals};
 use crate::compare::Difference;
 use crate::compose::in_order;
 use crate::policy::{Drift, OnDelete, Policy};
@@ -15,9 +15,9 @@ pub struct Situation<'a> {
     /// Names whose file is there but wrong: such a policy is not gone.
     pub unreadable: &'a BTreeSet<String>,
     pub ledger: &'a Ledger,
-    /// Somebody said: hands off.
-    pub held: bool,
-    /// What does not hold of the kept states.
+    /// `linesman freeze` was run: nothing is changed.
+    pub frozen: bool,
+    /// Where the host differs from the applied states.
     pub drift: &'a BTreeMap<String, Vec<Difference>>,
     /// Seconds since 1970.
     pub now: u64,
@@ -25,33 +25,33 @@ pub struct Situation<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// Nothing, until something happens or until then.
-    Rest { until: Option<u64> },
-    /// Their policy is gone, and what they made stays.
+    /// Nothing to do until something changes or until then.
+    Idle { until: Option<u64> },
+    /// Their policy is gone, and what they configured stays.
     Forget(Vec<String>),
-    /// Its policy is gone, and what it changed goes back.
+    /// Its policy is gone, and what it changed is reverted.
     Revert(String),
     /// All of them in one transaction; in the order in which they build on each other.
     Apply(Vec<String>),
-    /// What somebody else changed goes back to what these say.
+    /// What somebody else changed is set to what these policies say.
     Correct(Vec<String>),
 }
 
 pub fn decide(situation: &Situation<'_>) -> Next {
-    if situation.held {
-        return Next::Rest { until: None };
+    if situation.frozen {
+        return Next::Idle { until: None };
     }
     let gone = gone(situation);
     let (revert, forget): (Vec<&str>, Vec<&str>) = gone.iter().partition(|name| {
         let entry = situation.ledger.get(name);
-        entry.is_some_and(|e| e.policy.options.on_delete == OnDelete::Revert && !e.back.is_null())
+        entry.is_some_and(|e| e.policy.options.on_delete == OnDelete::Revert && !e.revert_state.is_null())
     });
     if !forget.is_empty() {
         return Next::Forget(forget.into_iter().map(str::to_owned).collect());
     }
     let failed = |name: &&&str| {
         let entry = situation.ledger.get(name);
-        entry.is_some_and(|e| matches!(e.standing, Standing::RevertFailed { .. }))
+        entry.is_some_and(|e| matches!(e.policy_state, PolicyState::RevertFailed { .. }))
     };
     if let Some(name) = revert.iter().find(|name| !failed(name)) {
         return Next::Revert((*name).to_owned());
@@ -64,7 +64,7 @@ pub fn decide(situation: &Situation<'_>) -> Next {
     if !drifted.is_empty() {
         return Next::Correct(drifted);
     }
-    Next::Rest { until: wake(situation) }
+    Next::Idle { until: wake(situation) }
 }
 
 fn gone<'a>(situation: &Situation<'a>) -> Vec<&'a str> {
@@ -79,11 +79,11 @@ fn pending(situation: &Situation<'_>) -> Vec<String> {
     let due = |policy: &&Policy| match situation.ledger.get(&policy.name) {
         None => true,
         Some(entry) if entry.policy != **policy => true,
-        Some(entry) => match &entry.standing {
-            Standing::Kept | Standing::RolledBack { .. } => false,
-            Standing::Waiting { until, .. } => *until <= situation.now,
-            // It came back before it had gone.
-            Standing::RevertFailed { .. } => true,
+        Some(entry) => match &entry.policy_state {
+            PolicyState::Applied | PolicyState::RolledBack { .. } => false,
+            PolicyState::Waiting { until, .. } => *until <= situation.now,
+            // The policy was recreated before it was reverted.
+            PolicyState::RevertFailed { .. } => true,
         },
     };
     let due: Vec<&Policy> =
@@ -95,21 +95,23 @@ fn drifted(situation: &Situation<'_>) -> Vec<String> {
     let wanted = |name: &&String| {
         let entry = situation.ledger.get(name);
         entry.is_some_and(|e| {
-            e.is_kept()
+            e.is_applied()
                 && e.policy.options.drift == Drift::Correct
-                && e.corrections.pause(situation.now).is_none()
+                && e.corrections.paused_until(situation.now).is_none()
         })
     };
     let drifted = situation.drift.iter().filter(|(_, differences)| !differences.is_empty());
     drifted.map(|(name, _)| name).filter(wanted).cloned().collect()
 }
 
-/// When the first of those that wait is due, or a fight's pause is over.
+/// When the first waiting policy is due, or a pause between corrections is over.
 fn wake(situation: &Situation<'_>) -> Option<u64> {
     let entries = situation.ledger.0.iter();
-    let due = entries.filter_map(|(name, entry)| match entry.standing {
-        Standing::Waiting { until, .. } => Some(until),
-        Standing::Kept if situation.drift.contains_key(name) => entry.corrections.pause(situation.now),
+    let due = entries.filter_map(|(name, entry)| match entry.policy_state {
+        PolicyState::Waiting { until, .. } => Some(until),
+        PolicyState::Applied if situation.drift.contains_key(name) => {
+            entry.corrections.paused_until(situation.now)
+        }
         _ => None,
     });
     due.filter(|until| *until > situation.now).min()

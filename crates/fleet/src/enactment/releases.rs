@@ -1,0 +1,172 @@
+//! Releases that this node accepted. On disk before anything is changed, so that the outcome survives a crash or a lost
+//! connection.
+
+use std::collections::BTreeMap;
+
+use linesman_api::condition::Condition;
+use linesman_api::time::Time;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Bound;
+use crate::report::{Category, Outcome, Verdict};
+use linesman_core::codes::endings::INTERRUPTED;
+use linesman_core::policy::Policy;
+use linesman_core::reconcile::{Entry, PolicyState};
+
+/// How long the release of a deleted policy is remembered.
+const MEMORY: u64 = 90 * 24 * 3600;
+
+/// By name of the policy.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AcceptedReleases(pub BTreeMap<String, AcceptedRelease>);
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AcceptedRelease {
+    /// `metadata.uid` of the enactment: one that was recreated under the same name is another one.
+    pub enactment_uid: String,
+    #[serde(default)]
+    pub created: Time,
+    pub generation: i64,
+    pub attempt: i64,
+    /// `releaseExpires` of the enactment: no release is accepted that does not expire later.
+    pub release_expires: Time,
+    /// What was asked for; none if it could not be read.
+    pub policy: Option<Policy>,
+    pub revert: bool,
+    /// Seconds since 1970.
+    #[serde(default)]
+    pub accepted_at: u64,
+    /// What is about to be applied; gone when that has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Planned>,
+    /// `metadata.uid` of the policy.
+    #[serde(default)]
+    pub policy_uid: String,
+    /// What undoes a policy whose enactment is gone: the same policy may come back, and be reverted some day.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub revert_state: Value,
+    /// The conditions to publish.
+    #[serde(default)]
+    pub conditions: Vec<Condition>,
+    /// What nmstate calls the features that the state uses.
+    #[serde(default)]
+    pub features: Vec<String>,
+    #[serde(default)]
+    pub ended: bool,
+    /// Whether the API server has the conditions.
+    #[serde(default)]
+    pub published: bool,
+}
+
+/// Computed on the host as it was before the change: that is not possible afterwards.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Planned {
+    /// Captures filled in.
+    pub state: Value,
+    /// What undoes it.
+    pub revert_state: Value,
+}
+
+impl AcceptedReleases {
+    /// The policy is gone from this node. Only its last release stays known: a backup may bring the enactment back, and it
+    /// must count as outdated then.
+    pub fn retire(&mut self, name: &str, revert_state: Value) {
+        if let Some(release) = self.0.get_mut(name) {
+            (release.policy, release.plan, release.conditions) = (None, None, Vec::new());
+            (release.ended, release.published) = (true, true);
+            if !revert_state.is_null() {
+                release.revert_state = revert_state;
+            }
+        }
+    }
+
+    /// What undoes the changes that this very policy made under an enactment that is gone.
+    pub fn revert_state_of(&self, bound: &Bound) -> Option<&Value> {
+        let release = self.0.get(&bound.policy)?;
+        let same = release.policy_uid == bound.spec.policy.uid;
+        (same && !release.revert_state.is_null()).then_some(&release.revert_state)
+    }
+
+    pub fn forget_expired(&mut self, now: Time) {
+        self.0.retain(|_, release| release.policy.is_some() || now.since(release.release_expires) < MEMORY);
+    }
+}
+
+impl AcceptedRelease {
+    pub fn of(bound: &Bound, policy: Option<Policy>) -> Self {
+        Self {
+            enactment_uid: bound.uid.clone(),
+            created: bound.created,
+            generation: bound.spec.policy.generation,
+            attempt: bound.spec.attempt,
+            release_expires: bound.spec.release_expires.unwrap_or_default(),
+            policy,
+            revert: bound.spec.revert,
+            accepted_at: 0,
+            plan: None,
+            policy_uid: bound.spec.policy.uid.clone(),
+            revert_state: Value::Null,
+            conditions: Vec::new(),
+            features: Vec::new(),
+            ended: false,
+            published: false,
+        }
+    }
+
+    pub fn report(&mut self, conditions: Vec<Condition>, ended: bool) {
+        (self.conditions, self.ended, self.published) = (conditions, ended, false);
+        self.plan.take_if(|_| ended);
+    }
+
+    /// The outcome, if the agent died before it could publish one and the journal has none. The ledger is written first.
+    pub fn after_a_crash(&self, entry: Option<&Entry>) -> Outcome {
+        let known = entry.filter(|entry| self.policy.as_ref() == Some(&entry.policy));
+        let (verdict, category, reason) = match known.map(|entry| &entry.policy_state) {
+            Some(PolicyState::Applied) if !self.revert => (Verdict::Committed, None, None),
+            None if self.revert && entry.is_none() => (Verdict::Committed, None, None),
+            Some(PolicyState::RolledBack { reason }) => {
+                (Verdict::RolledBack, Some(Category::RolledBack), Some(reason.clone()))
+            }
+            _ => {
+                let reason = format!("the agent was interrupted during the change [{INTERRUPTED}]");
+                (Verdict::RolledBack, Some(Category::RolledBack), Some(reason))
+            }
+        };
+        Outcome { category, reason, ..Outcome::new(verdict) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use linesman_api::enactment::{EnactmentSpec, PolicyRef};
+    use serde_json::json;
+
+    use super::*;
+
+    fn bound(uid: &str) -> Bound {
+        let policy = PolicyRef { name: "a".into(), uid: uid.into(), generation: 1 };
+        let spec = EnactmentSpec { policy, ..EnactmentSpec::default() };
+        Bound {
+            policy: "a".into(),
+            uid: "e".into(),
+            created: Time(5),
+            generation: 1,
+            spec,
+            status: Default::default(),
+        }
+    }
+
+    #[test]
+    fn the_revert_state_outlives_an_enactment_for_the_same_policy_alone() {
+        let mut releases =
+            AcceptedReleases([("a".to_string(), AcceptedRelease::of(&bound("u"), None))].into());
+        assert_eq!(releases.revert_state_of(&bound("u")), None);
+        let revert_state = json!({ "interfaces": [{ "name": "br1", "state": "absent" }] });
+        releases.retire("a", revert_state.clone());
+        releases.retire("a", Value::Null);
+        assert_eq!(releases.revert_state_of(&bound("u")), Some(&revert_state));
+        assert_eq!(releases.revert_state_of(&bound("v")), None, "another policy of the same name");
+    }
+}

@@ -1,0 +1,254 @@
+//! The status of an enactment, and whether it has to be published.
+
+use linesman_api::condition::{Condition, dated, find};
+use linesman_api::conditions::enactment::DRIFTED;
+use linesman_api::enactment::{EnactmentStatus, Stage};
+use linesman_api::reasons::enactment::HELD;
+use linesman_api::time::Time;
+
+use super::{AcceptedRelease, AcceptedReleases, Bound, is_new_release};
+use crate::report::{self, Category, Outcome};
+use crate::rollout::Mark;
+use linesman_core::codes::endings::OLD_INSTRUCTION;
+use linesman_core::compare::Difference;
+use linesman_core::policy::Drift;
+use linesman_core::reconcile::Entry;
+use linesman_core::secrets::mask_value;
+
+/// Published before anything is changed.
+pub fn started(bound: &Bound, now: Time) -> EnactmentStatus {
+    EnactmentStatus {
+        policy_generation: Some(bound.spec.policy.generation),
+        attempt: Some(bound.spec.attempt),
+        observed_generation: Some(bound.generation),
+        conditions: dated(&bound.status.conditions, report::applying(), now),
+        ..EnactmentStatus::default()
+    }
+}
+
+/// The status of an accepted release, if there is one and the cluster does not have it.
+pub fn pending_status(
+    release: &AcceptedRelease,
+    bound: &Bound,
+    entry: Option<&Entry>,
+    drift: &[Difference],
+    now: Time,
+) -> Option<EnactmentStatus> {
+    // A newer release, or one that is being written, does not wait for the status of the one before.
+    let current = bound.uid == release.enactment_uid
+        && bound.spec.release_expires == Some(release.release_expires)
+        && matches!(bound.spec.stage, Stage::Released | Stage::Expired);
+    if !current || release.conditions.is_empty() {
+        return None;
+    }
+    let drifted = release.ended.then(|| drifted(release, entry, drift)).flatten();
+    // A cluster that was restored from a backup has lost the status.
+    let lost = bound.status.attempt != Some(release.attempt) || !has(bound, &release.conditions);
+    let drift_changed = !has_drift(&bound.status.conditions, drifted.as_ref());
+    if release.published && !lost && !drift_changed {
+        return None;
+    }
+    let conditions = release.conditions.iter().cloned().chain(drifted).collect();
+    Some(EnactmentStatus {
+        desired_state: applied(release, entry).map(|entry| {
+            let mut state = entry.applied_state.clone();
+            mask_value(&mut state);
+            state
+        }),
+        policy_generation: Some(release.generation),
+        attempt: Some(release.attempt),
+        observed_generation: Some(bound.generation),
+        conditions: dated(&bound.status.conditions, conditions, now),
+        features: release.features.clone(),
+        ..EnactmentStatus::default()
+    })
+}
+
+/// A release from before what this node accepted last: the cluster was restored from a backup. Nothing is done for it, and
+/// its status says so; whatever its outcome once was, it is not valid any more.
+pub fn outdated(bound: &Bound, releases: &AcceptedReleases, now: Time) -> Option<EnactmentStatus> {
+    let release = releases.0.get(&bound.policy)?;
+    let old = match release.enactment_uid == bound.uid {
+        true => bound.spec.release_expires < Some(release.release_expires),
+        false => bound.created < release.created,
+    };
+    if !matches!(bound.spec.stage, Stage::Released | Stage::Expired) || !old {
+        return None;
+    }
+    let reason = "this release is older than the last one that the node accepted, as after a restored backup; \
+                  edit the policy to roll it out again";
+    let outcome =
+        Outcome { code: Some(OLD_INSTRUCTION.into()), ..Outcome::abandoned(Category::Transient, reason) };
+    let conditions = report::ended(&outcome, false);
+    if bound.status.attempt == Some(bound.spec.attempt) && has(bound, &conditions) {
+        return None;
+    }
+    let conditions = dated(&bound.status.conditions, conditions, now);
+    Some(EnactmentStatus { conditions, ..started(bound, now) })
+}
+
+/// A release to a node that was frozen with `linesman freeze`: not an outcome, the release still waits for one.
+pub fn frozen(bound: &Bound, releases: &AcceptedReleases, why: &str, now: Time) -> Option<EnactmentStatus> {
+    // As the operator says of nodes that it holds back itself.
+    let message = format!("the node is {why}; run `linesman unfreeze` on it to continue");
+    let conditions = Mark { aborted: false, reason: HELD, message }.conditions();
+    if !is_new_release(bound, releases) || has(bound, &conditions) {
+        return None;
+    }
+    Some(EnactmentStatus {
+        conditions: dated(&bound.status.conditions, conditions, now),
+        ..bound.status.clone()
+    })
+}
+
+/// Whether the enactment has these conditions already.
+fn has(bound: &Bound, conditions: &[Condition]) -> bool {
+    conditions.iter().all(|new| {
+        let known = find(&bound.status.conditions, &new.kind);
+        known.is_some_and(|known| {
+            (known.status, &known.reason, &known.message) == (new.status, &new.reason, &new.message)
+        })
+    })
+}
+
+fn applied<'a>(release: &AcceptedRelease, entry: Option<&'a Entry>) -> Option<&'a Entry> {
+    entry.filter(|entry| entry.is_applied() && release.policy.as_ref() == Some(&entry.policy))
+}
+
+fn drifted(release: &AcceptedRelease, entry: Option<&Entry>, drift: &[Difference]) -> Option<Condition> {
+    let entry = applied(release, entry)?;
+    (entry.policy.options.drift != Drift::Ignore).then(|| report::drift(drift))
+}
+
+fn has_drift(known: &[Condition], drifted: Option<&Condition>) -> bool {
+    let known = find(known, DRIFTED).map(|c| (c.status, &c.reason, &c.message));
+    known == drifted.map(|c| (c.status, &c.reason, &c.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linesman_api::enactment::EnactmentSpec;
+    use linesman_core::path::Path;
+    use linesman_core::policy::{Options, Policy};
+    use linesman_core::reconcile::{CorrectionHistory, PolicyState};
+    use serde_json::{Value, json};
+
+    fn bound(stage: Stage, until: u64, attempt: i64) -> Bound {
+        let spec =
+            EnactmentSpec { stage, attempt, release_expires: Some(Time(until)), ..EnactmentSpec::default() };
+        let status = EnactmentStatus::default();
+        Bound { policy: "a".into(), uid: "u".into(), created: Time(5), generation: 1, spec, status }
+    }
+
+    fn policy() -> Policy {
+        let state = json!({ "interfaces": [{ "name": "br1", "psk": "hidden" }] });
+        Policy { name: "a".into(), state, capture: None, options: Options::default() }
+    }
+
+    fn ended() -> AcceptedRelease {
+        let mut release = AcceptedRelease::of(&bound(Stage::Released, 10, 1), Some(policy()));
+        release.report(report::ended(&Outcome::committed(), false), true);
+        release
+    }
+
+    fn entry() -> Entry {
+        let state = policy().state;
+        Entry {
+            policy: policy(),
+            policy_state: PolicyState::Applied,
+            since: 0,
+            applied_state: state,
+            revert_state: Value::Null,
+            corrections: CorrectionHistory::default(),
+        }
+    }
+
+    fn pending(release: &AcceptedRelease, bound: &Bound, drift: &[Difference]) -> Option<EnactmentStatus> {
+        pending_status(release, bound, Some(&entry()), drift, Time(100))
+    }
+
+    #[test]
+    fn a_status_is_published_once_and_again_to_a_cluster_that_lost_it() {
+        let mut release = ended();
+        let mut bound = bound(Stage::Released, 10, 1);
+        let status = pending(&release, &bound, &[]).expect("a status");
+        assert_eq!(status.desired_state.as_ref().unwrap()["interfaces"][0]["psk"], "<masked>");
+        bound.status = status;
+        release.published = true;
+        assert_eq!(pending(&release, &bound, &[]), None);
+        bound.status = EnactmentStatus::default();
+        assert!(pending(&release, &bound, &[]).is_some(), "restored from a backup");
+        bound.status = started(&bound, Time(1));
+        let again = pending(&release, &bound, &[]).expect("restored from when it was under way");
+        assert!(linesman_api::condition::is_true(&again.conditions, "Available"));
+    }
+
+    #[test]
+    fn the_status_of_an_earlier_release_is_not_published() {
+        let release = ended();
+        for stage in [Stage::Bound, Stage::Claimed] {
+            assert_eq!(pending(&release, &bound(stage, 10, 2), &[]), None, "{stage:?}");
+        }
+        assert_eq!(pending(&release, &bound(Stage::Released, 11, 2), &[]), None, "a later release");
+        let other = Bound { uid: "v".into(), ..bound(Stage::Released, 10, 1) };
+        assert_eq!(pending(&release, &other, &[]), None, "another of the same name");
+        assert!(pending(&release, &bound(Stage::Expired, 10, 1), &[]).is_some(), "late is better than never");
+    }
+
+    #[test]
+    fn drift_is_published_when_it_appears_and_when_it_is_gone() {
+        let mut release = ended();
+        let mut bound = bound(Stage::Released, 10, 1);
+        bound.status = pending(&release, &bound, &[]).unwrap();
+        release.published = true;
+        let drift = [Difference { path: Path::root(), want: 1.into(), got: 2.into() }];
+        let drifted = pending(&release, &bound, &drift).expect("drift is published");
+        assert!(linesman_api::condition::is_true(&drifted.conditions, DRIFTED));
+        assert!(
+            linesman_api::condition::is_true(&drifted.conditions, "Available"),
+            "it was applied all the same"
+        );
+        bound.status = drifted;
+        assert_eq!(pending(&release, &bound, &drift), None);
+        assert!(pending(&release, &bound, &[]).is_some());
+    }
+
+    #[test]
+    fn an_outdated_release_is_refused_in_the_status() {
+        let releases = AcceptedReleases([("a".to_string(), ended())].into());
+        let old = bound(Stage::Released, 9, 1);
+        let status = outdated(&old, &releases, Time(1)).expect("a status");
+        assert!(linesman_api::condition::is_true(&status.conditions, "Failing"));
+        let known = Bound { status, ..old };
+        assert_eq!(outdated(&known, &releases, Time(1)), None);
+        assert_eq!(outdated(&bound(Stage::Released, 11, 2), &releases, Time(1)), None);
+        assert_eq!(outdated(&bound(Stage::Claimed, 9, 2), &releases, Time(1)), None);
+    }
+
+    #[test]
+    fn a_frozen_node_says_so_once_and_reports_no_outcome() {
+        let releases = AcceptedReleases([("a".to_string(), ended())].into());
+        let mut waits = bound(Stage::Released, 11, 2);
+        waits.status.attempt = Some(1);
+        let status = frozen(&waits, &releases, "frozen by ann", Time(1)).unwrap();
+        let pending = find(&status.conditions, "Pending").unwrap();
+        assert_eq!(pending.message, "the node is frozen by ann; run `linesman unfreeze` on it to continue");
+        assert_eq!(status.attempt, Some(1), "the release still waits for its outcome");
+        waits.status = status;
+        assert_eq!(frozen(&waits, &releases, "frozen by ann", Time(2)), None);
+        let accepted = bound(Stage::Released, 10, 1);
+        assert_eq!(frozen(&accepted, &releases, "frozen by ann", Time(2)), None);
+    }
+
+    #[test]
+    fn the_outcome_of_an_outdated_release_is_replaced() {
+        let releases = AcceptedReleases([("a".to_string(), ended())].into());
+        let mut old = bound(Stage::Released, 9, 1);
+        let available = report::ended(&Outcome::committed(), false);
+        old.status =
+            EnactmentStatus { attempt: Some(1), conditions: available, ..EnactmentStatus::default() };
+        let status = outdated(&old, &releases, Time(1)).expect("the node accepted another release since");
+        assert!(linesman_api::condition::is_true(&status.conditions, "Failing"));
+    }
+}
