@@ -47,7 +47,7 @@ fn described(name: &str) -> Option<Description> {
 /// PIDs of all processes that share a namespace of this kind with one of those.
 fn in_namespaces(kind: &str, namespaces: &[u64]) -> Vec<PathBuf> {
     let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok).map(|entry| entry.path());
-    let inode = |path: &Path| fs::metadata(path.join("ns").join(kind)).map(|data| data.ino()).unwrap_or(0);
+    let inode = |path: &Path| fs::metadata(path.join("ns").join(kind)).map_or(0, |data| data.ino());
     entries.filter(|path| namespaces.contains(&inode(path))).collect()
 }
 

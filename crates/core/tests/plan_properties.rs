@@ -80,7 +80,7 @@ impl Wish {
             document["routes"] = json!({"config": routes});
         }
         let mut rules = self.rules.clone();
-        rules.sort();
+        rules.sort_unstable();
         rules.dedup();
         if !rules.is_empty() {
             let rule = |rule: &u8| json!({"family": "ipv4", "ip-from": format!("10.200.{rule}.0/24"), "priority": 1000 + i64::from(*rule), "route-table": 200});

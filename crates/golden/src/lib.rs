@@ -114,7 +114,7 @@ impl Case<'_> {
         let path = self.folder.join(file);
         let is_alone = entries(&self.folder).iter().all(|other| *other == path);
         let done = match text.is_empty() && !is_alone {
-            true => fs::remove_file(&path).or_else(|_| Ok(())),
+            true => fs::remove_file(&path).or(Ok(())),
             false => fs::write(&path, text),
         };
         done.unwrap_or_else(|error: std::io::Error| panic!("{}: {error}", path.display()));

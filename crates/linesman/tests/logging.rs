@@ -1,5 +1,7 @@
 //! A warning that nobody can see is a defect: it arrives, with its fields, from every kind of process.
 
+#![allow(clippy::unwrap_used)]
+
 use std::process::Command;
 
 use serde_json::Value;
