@@ -13,9 +13,9 @@ mod reserved;
 mod routes;
 mod rules;
 mod schema;
+mod schema_errors;
 mod tunables;
 mod view;
-mod words;
 
 use serde_json::Value;
 

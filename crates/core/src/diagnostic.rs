@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::document::Document;
 use crate::path::Path;
+use crate::terminal::TextStyle;
 
 /// A stretch of one line; line and column count from 1, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -89,20 +90,20 @@ impl<'a> Source<'a> {
 /// `FILE:LINE:COL: error[CODE]: message`, the line itself with a caret, where that is in the state, and a hint.
 pub fn render<'a>(diagnostic: &Diagnostic, source: impl Into<Source<'a>>, colour: bool) -> String {
     let source = source.into();
-    let paint = Paint { colour };
+    let style = TextStyle { colour };
     let span = source.span_of(diagnostic);
     let place = span.map_or(String::new(), |span| format!("{}:{}:", span.line, span.column));
     let mut out = format!("{}:{place} ", source.name);
-    out += &paint.red(&format!("error[{}]", diagnostic.code));
-    let _ = writeln!(out, ": {}", paint.bold(&diagnostic.message));
+    out += &style.bold_red(&format!("error[{}]", diagnostic.code));
+    let _ = writeln!(out, ": {}", style.bold(&diagnostic.message));
     if let Some(span) = span {
-        out += &excerpt(source.text, span, paint);
+        out += &excerpt(source.text, span, style);
     }
     if let Some(path) = source.path_of(diagnostic) {
-        let _ = writeln!(out, "  {} {path}", paint.blue("at"));
+        let _ = writeln!(out, "  {} {path}", style.blue("at"));
     }
     if let Some(hint) = &diagnostic.hint {
-        let _ = writeln!(out, "  {} {hint}", paint.blue("hint:"));
+        let _ = writeln!(out, "  {} {hint}", style.blue("hint:"));
     }
     out
 }
@@ -110,7 +111,7 @@ pub fn render<'a>(diagnostic: &Diagnostic, source: impl Into<Source<'a>>, colour
 /// Lines wider than this are cut around the place, or a minified JSON document would fill the screen.
 const EXCERPT_WIDTH: usize = 100;
 
-fn excerpt(text: &str, span: Span, paint: Paint) -> String {
+fn excerpt(text: &str, span: Span, style: TextStyle) -> String {
     let Some(line) = text.lines().nth(span.line.saturating_sub(1)) else {
         return String::new();
     };
@@ -121,40 +122,17 @@ fn excerpt(text: &str, span: Span, paint: Paint) -> String {
     let carets = span.len.min(shown.chars().count().saturating_sub(start - skipped)).max(1);
     let number = span.line.to_string();
     let gutter = " ".repeat(number.len());
-    let bar = paint.blue("|");
+    let bar = style.blue("|");
     format!(
         "  {gutter} {bar}\n  {} {bar} {shown}\n  {gutter} {bar} {}{}\n",
-        paint.blue(&number),
+        style.blue(&number),
         " ".repeat(start - skipped),
-        paint.red(&"^".repeat(carets)),
+        style.bold_red(&"^".repeat(carets)),
     )
 }
 
 fn printable(c: char) -> char {
     if c.is_control() { ' ' } else { c }
-}
-
-#[derive(Clone, Copy)]
-struct Paint {
-    colour: bool,
-}
-
-impl Paint {
-    fn with(self, sgr: &str, text: &str) -> String {
-        if self.colour { format!("\x1b[{sgr}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    fn red(self, text: &str) -> String {
-        self.with("1;31", text)
-    }
-
-    fn blue(self, text: &str) -> String {
-        self.with("34", text)
-    }
-
-    fn bold(self, text: &str) -> String {
-        self.with("1", text)
-    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,18 @@
-//! Whether a host has what linesman needs, and what could get in its way: signs in, findings out.
+//! Whether a host has what linesman needs, and what could get in its way: inspection in, findings out.
 
 mod daemons;
+mod inspection;
 mod profiles;
 mod render;
 mod rivals;
-mod signs;
 mod upkeep;
 
 use serde::Serialize;
 
+pub use inspection::{
+    Answer, Inspection, Nic, OpenFile, OpenVSwitch, Rival, StateDir, Tool, Unfinished, Unit,
+};
 pub use rivals::{cloud_init_keeps_off, ifupdown, netplan};
-pub use signs::{Answer, Nic, OpenFile, OpenVSwitch, Rival, Signs, StateDir, Tool, Unfinished, Unit};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -38,7 +40,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
 }
 
-const CHECKS: &[fn(&Signs) -> Vec<Finding>] = &[
+const CHECKS: &[fn(&Inspection) -> Vec<Finding>] = &[
     daemons::root,
     daemons::dbus,
     daemons::networkmanager,
@@ -54,8 +56,8 @@ const CHECKS: &[fn(&Signs) -> Vec<Finding>] = &[
     upkeep::units,
 ];
 
-pub fn examine(signs: &Signs) -> Report {
-    let findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(signs)).collect();
+pub fn examine(inspection: &Inspection) -> Report {
+    let findings: Vec<Finding> = CHECKS.iter().flat_map(|check| check(inspection)).collect();
     let verdict = findings.iter().map(|finding| finding.level).max().unwrap_or(Level::Ok);
     Report { verdict, findings }
 }

@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use crate::codes;
 use crate::diagnostic::{Diagnostic, Span};
-use crate::path::{Path, Step};
+use crate::path::{Path, PathStep};
 use crate::policy::{Options, Policy};
 use crate::probe::Probe;
-use tree::Mark;
+use tree::Position;
 pub use tree::{Content, Entry, Node, Range};
 
 /// Larger documents are refused before they are parsed.
@@ -121,14 +121,14 @@ struct Found<'a> {
     key: Option<Range>,
 }
 
-fn step_into<'a>(node: &'a Node, step: &Step) -> Option<Found<'a>> {
+fn step_into<'a>(node: &'a Node, step: &PathStep) -> Option<Found<'a>> {
     match step {
-        Step::Key(key) => {
+        PathStep::Key(key) => {
             let entry = node.entries()?.iter().find(|entry| entry.key == *key)?;
             Some(Found { node: &entry.value, key: Some(entry.range) })
         }
-        Step::Index(index) => Some(Found { node: node.items()?.get(*index)?, key: None }),
-        Step::Item(name) => {
+        PathStep::Index(index) => Some(Found { node: node.items()?.get(*index)?, key: None }),
+        PathStep::Item(name) => {
             let node = node.items()?.iter().find(|item| item.name() == Some(name))?;
             Some(Found { node, key: None })
         }
@@ -149,7 +149,7 @@ fn refuse_oversize(text: &str) -> Result<(), Vec<Diagnostic>> {
 
 /// The part of `range` that lies on its first line.
 fn first_line(text: &str, range: Range) -> Span {
-    let Mark { line, column } = range.start;
+    let Position { line, column } = range.start;
     let len = if range.end.line == line {
         range.end.column - column.min(range.end.column)
     } else {

@@ -1,4 +1,4 @@
-//! How deep a change cuts.
+//! How much a change disturbs the host.
 
 use std::net::IpAddr;
 
@@ -29,36 +29,40 @@ pub enum Impact {
 
 /// What a change does to the host, and why that was concluded.
 #[derive(Debug)]
-pub(crate) struct Verdict {
+pub(crate) struct ImpactAssessment {
     pub(crate) impact: Impact,
     pub(crate) reason: Option<String>,
 }
 
-impl Verdict {
+impl ImpactAssessment {
     fn new(impact: Impact, reason: impl Into<Option<String>>) -> Self {
         Self { impact, reason: reason.into() }
     }
 }
 
-/// Judges the worst of all changes.
-pub(crate) struct Judge<'a> {
+/// Assesses the worst of all changes.
+pub(crate) struct ImpactAssessor<'a> {
     pub(crate) view: &'a View<'a>,
     pub(crate) own_path: &'a OwnPath,
     pub(crate) protect: Option<IpAddr>,
 }
 
-impl Judge<'_> {
-    pub(crate) fn verdict<'t>(&self, changes: &[Change], touched: impl Iterator<Item = &'t str>) -> Verdict {
+impl ImpactAssessor<'_> {
+    pub(crate) fn assess<'t>(
+        &self,
+        changes: &[Change],
+        touched: impl Iterator<Item = &'t str>,
+    ) -> ImpactAssessment {
         if changes.is_empty() {
-            return Verdict::new(Impact::None, None);
+            return ImpactAssessment::new(Impact::None, None);
         }
         if let Some(reason) = self.first_on_path(touched) {
-            return Verdict::new(Impact::OwnPath, reason);
+            return ImpactAssessment::new(Impact::OwnPath, reason);
         }
-        let mut worst = Verdict::new(Impact::None, None);
-        for verdict in changes.iter().map(|change| self.of(change)) {
-            if verdict.impact > worst.impact {
-                worst = verdict;
+        let mut worst = ImpactAssessment::new(Impact::None, None);
+        for assessment in changes.iter().map(|change| self.of(change)) {
+            if assessment.impact > worst.impact {
+                worst = assessment;
             }
         }
         worst
@@ -71,40 +75,43 @@ impl Judge<'_> {
         reasons.into_iter().next()
     }
 
-    fn of(&self, change: &Change) -> Verdict {
+    fn of(&self, change: &Change) -> ImpactAssessment {
         match &change.subject {
             Subject::Interface { name, .. } => self.of_interface(change, name),
             Subject::Route { .. } => self.of_route(change),
             Subject::RouteRule { .. } => self.of_rule(change),
             Subject::OvsDb if change.details.iter().all(|detail| detail.got.is_null()) => {
-                Verdict::new(Impact::Additive, None)
+                ImpactAssessment::new(Impact::Additive, None)
             }
-            Subject::OvsDb => {
-                Verdict::new(Impact::Disruptive, "keys in the Open vSwitch database change".to_owned())
+            Subject::OvsDb => ImpactAssessment::new(
+                Impact::Disruptive,
+                "keys in the Open vSwitch database change".to_owned(),
+            ),
+            Subject::Dns => ImpactAssessment::new(Impact::Disruptive, "name resolution changes".to_owned()),
+            Subject::Hostname => {
+                ImpactAssessment::new(Impact::Disruptive, "the host's name changes".to_owned())
             }
-            Subject::Dns => Verdict::new(Impact::Disruptive, "name resolution changes".to_owned()),
-            Subject::Hostname => Verdict::new(Impact::Disruptive, "the host's name changes".to_owned()),
         }
     }
 
-    fn of_interface(&self, change: &Change, device: &str) -> Verdict {
-        let disruptive = |what: &str| Verdict::new(Impact::Disruptive, format!("{device} {what}"));
+    fn of_interface(&self, change: &Change, device: &str) -> ImpactAssessment {
+        let disruptive = |what: &str| ImpactAssessment::new(Impact::Disruptive, format!("{device} {what}"));
         match change.kind {
-            ChangeKind::Add => match self.crowds(change) {
-                Some(reason) => Verdict::new(Impact::Disruptive, reason),
-                None => Verdict::new(Impact::Additive, None),
+            ChangeKind::Add => match self.joins_own_network(change) {
+                Some(reason) => ImpactAssessment::new(Impact::Disruptive, reason),
+                None => ImpactAssessment::new(Impact::Additive, None),
             },
             ChangeKind::Remove => disruptive("goes away"),
             ChangeKind::Persist => disruptive("gets its profile written again"),
             ChangeKind::Modify if self.is_idle(device) || change.details.iter().all(is_new_address) => {
-                Verdict::new(Impact::Additive, None)
+                ImpactAssessment::new(Impact::Additive, None)
             }
             ChangeKind::Modify => disruptive("changes"),
         }
     }
 
     /// A second interface in the network by which the host is reached may draw its traffic.
-    fn crowds(&self, change: &Change) -> Option<String> {
+    fn joins_own_network(&self, change: &Change) -> Option<String> {
         let networks = |interface: &Value| -> Vec<IpNet> {
             state::addresses(interface).map(|address| address.trunc()).collect()
         };
@@ -138,7 +145,7 @@ impl Judge<'_> {
         !(has_address || has_controller || has_ports || carries || is_hop)
     }
 
-    fn of_route(&self, change: &Change) -> Verdict {
+    fn of_route(&self, change: &Change) -> ImpactAssessment {
         let routes = change
             .details
             .iter()
@@ -146,12 +153,12 @@ impl Judge<'_> {
             .filter(|route| route.is_object());
         for route in routes.clone() {
             if let Some(reason) = self.diverts(route) {
-                return Verdict::new(Impact::OwnPath, reason);
+                return ImpactAssessment::new(Impact::OwnPath, reason);
             }
         }
         match change.kind {
-            ChangeKind::Add => Verdict::new(Impact::Additive, None),
-            _ => Verdict::new(Impact::Disruptive, "an existing route changes".to_owned()),
+            ChangeKind::Add => ImpactAssessment::new(Impact::Additive, None),
+            _ => ImpactAssessment::new(Impact::Disruptive, "an existing route changes".to_owned()),
         }
     }
 
@@ -168,24 +175,24 @@ impl Judge<'_> {
         Some(format!("the route {destination} leads to {protect}, the address to protect"))
     }
 
-    fn of_rule(&self, change: &Change) -> Verdict {
+    fn of_rule(&self, change: &Change) -> ImpactAssessment {
         let rules = change
             .details
             .iter()
             .flat_map(|detail| [&detail.want, &detail.got])
             .filter(|rule| rule.is_object());
         for rule in rules {
-            if self.catches(rule) {
-                return Verdict::new(
+            if self.matches_own_traffic(rule) {
+                return ImpactAssessment::new(
                     Impact::OwnPath,
                     "a rule catches the traffic by which this host is reached".to_owned(),
                 );
             }
         }
-        Verdict::new(Impact::Disruptive, "policy routing changes".to_owned())
+        ImpactAssessment::new(Impact::Disruptive, "policy routing changes".to_owned())
     }
 
-    fn catches(&self, rule: &Value) -> bool {
+    fn matches_own_traffic(&self, rule: &Value) -> bool {
         let forwarded_only = text(rule, "iif").is_some_and(|device| device != "lo");
         let selector = |key| text(rule, key).filter(|written| !written.is_empty()).map(network);
         let own = || {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// One step down into a document.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Step {
+pub enum PathStep {
     /// The value of a key in a mapping.
     Key(String),
     /// The item of a list, counted from 0.
@@ -18,7 +18,7 @@ pub enum Step {
 
 /// A place in a state document, such as `interfaces[br1].ipv4.address[0].ip`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Path(Vec<Step>);
+pub struct Path(Vec<PathStep>);
 
 impl Path {
     pub fn root() -> Self {
@@ -32,32 +32,32 @@ impl Path {
 
     #[must_use]
     pub fn key(&self, key: impl Into<String>) -> Self {
-        self.join(Step::Key(key.into()))
+        self.join(PathStep::Key(key.into()))
     }
 
     #[must_use]
     pub fn index(&self, index: usize) -> Self {
-        self.join(Step::Index(index))
+        self.join(PathStep::Index(index))
     }
 
     #[must_use]
     pub fn item(&self, name: impl Into<String>) -> Self {
-        self.join(Step::Item(name.into()))
+        self.join(PathStep::Item(name.into()))
     }
 
     #[must_use]
-    pub fn join(&self, step: Step) -> Self {
+    pub fn join(&self, step: PathStep) -> Self {
         let mut steps = Vec::with_capacity(self.0.len() + 1);
         steps.extend_from_slice(&self.0);
         steps.push(step);
         Self(steps)
     }
 
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PathStep] {
         &self.0
     }
 
-    pub fn last(&self) -> Option<&Step> {
+    pub fn last(&self) -> Option<&PathStep> {
         self.0.last()
     }
 
@@ -86,7 +86,7 @@ impl Path {
             let list = here;
             here = here.and_then(|value| child(value, step));
             match (step, list.and(here).and_then(item_name)) {
-                (Step::Index(_), Some(name)) => Step::Item(name.to_owned()),
+                (PathStep::Index(_), Some(name)) => PathStep::Item(name.to_owned()),
                 _ => step.clone(),
             }
         });
@@ -94,11 +94,11 @@ impl Path {
     }
 }
 
-fn child<'a>(value: &'a Value, step: &Step) -> Option<&'a Value> {
+fn child<'a>(value: &'a Value, step: &PathStep) -> Option<&'a Value> {
     match step {
-        Step::Key(key) => value.get(key),
-        Step::Index(index) => value.get(index),
-        Step::Item(name) => value.as_array()?.iter().find(|item| item_name(item) == Some(name)),
+        PathStep::Key(key) => value.get(key),
+        PathStep::Index(index) => value.get(index),
+        PathStep::Item(name) => value.as_array()?.iter().find(|item| item_name(item) == Some(name)),
     }
 }
 
@@ -107,8 +107,8 @@ pub(crate) fn item_name(item: &Value) -> Option<&str> {
     ["name", "destination"].iter().find_map(|key| item.get(key)?.as_str()).filter(|name| !name.is_empty())
 }
 
-impl FromIterator<Step> for Path {
-    fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
+impl FromIterator<PathStep> for Path {
+    fn from_iter<I: IntoIterator<Item = PathStep>>(steps: I) -> Self {
         Self(steps.into_iter().collect())
     }
 }
@@ -117,10 +117,10 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, step) in self.0.iter().enumerate() {
             match step {
-                Step::Key(key) if position == 0 => write!(f, "{key}")?,
-                Step::Key(key) => write!(f, ".{key}")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
-                Step::Item(name) => write!(f, "[{name}]")?,
+                PathStep::Key(key) if position == 0 => write!(f, "{key}")?,
+                PathStep::Key(key) => write!(f, ".{key}")?,
+                PathStep::Index(index) => write!(f, "[{index}]")?,
+                PathStep::Item(name) => write!(f, "[{name}]")?,
             }
         }
         Ok(())
@@ -142,12 +142,12 @@ impl<'de> Deserialize<'de> for Path {
         while !rest.is_empty() {
             if let Some(item) = rest.strip_prefix('[') {
                 let (item, after) = item.split_once(']').unwrap_or((item, ""));
-                steps.push(item.parse().map_or_else(|_| Step::Item(item.to_string()), Step::Index));
+                steps.push(item.parse().map_or_else(|_| PathStep::Item(item.to_string()), PathStep::Index));
                 rest = after;
             } else {
                 rest = rest.strip_prefix('.').unwrap_or(rest);
                 let (key, after) = rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len()));
-                steps.push(Step::Key(key.to_string()));
+                steps.push(PathStep::Key(key.to_string()));
                 rest = after;
             }
         }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::index::Index;
+use crate::interface_index::InterfaceIndex;
 use crate::interface_kind::InterfaceKind;
 use crate::state::{self, interfaces, kind, list, name, network, text};
 
@@ -28,7 +28,7 @@ pub(crate) struct OwnPath(BTreeMap<String, Why>);
 impl OwnPath {
     pub(crate) fn of(observed: &Value, protect: Option<IpAddr>) -> Self {
         let mut path = Self::default();
-        let index = Index::new(observed);
+        let index = InterfaceIndex::new(observed);
         for hop in default_routes(observed).filter_map(|route| text(route, "next-hop-interface")) {
             path.include(&index, hop, Why::DefaultRoute);
         }
@@ -38,7 +38,7 @@ impl OwnPath {
         path
     }
 
-    fn include(&mut self, host: &Index<'_>, device: &str, why: Why) {
+    fn include(&mut self, host: &InterfaceIndex<'_>, device: &str, why: Why) {
         let stronger =
             matches!(self.0.get(device), None | Some(Why::Below(_))) && !matches!(why, Why::Below(_));
         if self.0.contains_key(device) && !stronger {
@@ -131,7 +131,7 @@ fn towards(observed: &Value, ip: IpAddr) -> Option<(&str, Why)> {
 }
 
 /// What carries an interface: its ports, its base, the OVS bridge it belongs to and that bridge's NICs.
-fn below(host: &Index<'_>, device: &str) -> Vec<String> {
+fn below(host: &InterfaceIndex<'_>, device: &str) -> Vec<String> {
     let mut lower: Vec<&str> = Vec::new();
     for interface in host.named(device) {
         lower.extend(state::base(interface).map(|(_, base)| base));
@@ -148,7 +148,7 @@ fn below(host: &Index<'_>, device: &str) -> Vec<String> {
 }
 
 /// An interface lives through its OVS bridge, and is reached through its VRF.
-fn is_path(host: &Index<'_>, port: &Value, controller: &str) -> bool {
+fn is_path(host: &InterfaceIndex<'_>, port: &Value, controller: &str) -> bool {
     match host.find(controller, InterfaceKind::OvsBridge) {
         Some(_) => kind(port) == InterfaceKind::OvsInterface,
         None => host
@@ -158,7 +158,7 @@ fn is_path(host: &Index<'_>, port: &Value, controller: &str) -> bool {
 }
 
 /// The ports of an OVS bridge that lead off this host.
-fn uplinks<'a>(host: &Index<'_>, bridge: &'a Value) -> Vec<&'a str> {
+fn uplinks<'a>(host: &InterfaceIndex<'_>, bridge: &'a Value) -> Vec<&'a str> {
     let is_internal = |port: &&str| {
         host.find(port, InterfaceKind::OvsInterface)
             .is_some_and(|port| kind(port) == InterfaceKind::OvsInterface)

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::compare::{self, Difference, route, rule};
-use crate::path::{Path, Step};
+use crate::path::{Path, PathStep};
 
 /// What does not hold `after` a change. The state `before` it tells what a partial document leaves alone.
 pub fn verify(desired: &Value, before: &Value, after: &Value) -> Vec<Difference> {
@@ -18,8 +18,8 @@ fn pinpoint(difference: Difference, after: &Value) -> Vec<Difference> {
         return vec![difference];
     };
     let nearest = match path.steps().first() {
-        Some(Step::Key(section)) if section == "routes" => route::nearest(want, after),
-        Some(Step::Key(section)) if section == "route-rules" => rule::nearest(want, after),
+        Some(PathStep::Key(section)) if section == "routes" => route::nearest(want, after),
+        Some(PathStep::Key(section)) if section == "route-rules" => rule::nearest(want, after),
         _ => None,
     };
     let Some((nearest, unlike)) = nearest.filter(|(_, unlike)| !unlike.is_empty()) else {
@@ -36,12 +36,12 @@ fn is_excused(difference: &Difference) -> bool {
 
 /// A NIC cannot be made to vanish, and whether it is down is up to its driver.
 fn is_hardware_down(Difference { path, want, .. }: &Difference) -> bool {
-    let state = matches!(path.steps(), [Step::Key(all), Step::Item(_), Step::Key(key)] if all == "interfaces" && key == "state");
+    let state = matches!(path.steps(), [PathStep::Key(all), PathStep::Item(_), PathStep::Key(key)] if all == "interfaces" && key == "state");
     state && matches!(want.as_str(), Some("absent" | "down"))
 }
 
 /// Drivers round and refuse bond options as they like; NMState has never held that against a change.
 fn is_bond_option(path: &Path) -> bool {
     let steps = path.steps().get(2..4);
-    matches!(steps, Some([Step::Key(bond), Step::Key(options)]) if bond == "link-aggregation" && options == "options")
+    matches!(steps, Some([PathStep::Key(bond), PathStep::Key(options)]) if bond == "link-aggregation" && options == "options")
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use linesman_core::doctor::{Level, Signs, examine};
+use linesman_core::doctor::{Inspection, Level, examine};
 use linesman_core::document::tree;
 use linesman_golden::{Case, Tree};
 
@@ -12,20 +12,20 @@ const DOCTOR: Tree = Tree {
     at_least: 21,
 };
 
-fn signs(case: &Case) -> Signs {
-    let signs = tree(&case.text("signs.yaml")).unwrap().to_value();
-    serde_json::from_value(signs).unwrap_or_else(|error| panic!("{}: {error}", case.name()))
+fn inspection(case: &Case) -> Inspection {
+    let inspection = tree(&case.text("inspection.yaml")).unwrap().to_value();
+    serde_json::from_value(inspection).unwrap_or_else(|error| panic!("{}: {error}", case.name()))
 }
 
 #[test]
 fn findings_are_as_written() {
-    DOCTOR.compare(|case| [examine(&signs(case)).render(false)]);
+    DOCTOR.compare(|case| [examine(&inspection(case)).render(false)]);
 }
 
 #[test]
 fn whatever_is_wrong_has_a_remedy() {
     for case in DOCTOR.cases() {
-        let report = examine(&signs(&case));
+        let report = examine(&inspection(&case));
         for finding in report.findings.iter().filter(|finding| finding.level > Level::Ok) {
             let has_remedy = finding.remedy.as_ref().is_some_and(|remedy| !remedy.is_empty());
             assert!(has_remedy, "{}: {finding:?}", case.name());
@@ -42,6 +42,6 @@ fn the_verdict_follows_the_name_of_the_case() {
             "warning" => Level::Warning,
             _ => Level::Problem,
         };
-        assert_eq!(examine(&signs(&case)).verdict, expected, "{name}");
+        assert_eq!(examine(&inspection(&case)).verdict, expected, "{name}");
     }
 }

@@ -36,7 +36,7 @@ fn places(value: &Value, path: Path, found: &mut Vec<Path>) {
 
 /// The pointer of RFC 6901, as `serde_json` takes it.
 fn pointer(path: &Path) -> String {
-    use linesman_core::path::Step::{Index, Item, Key};
+    use linesman_core::path::PathStep::{Index, Item, Key};
     let step = |step: &_| match step {
         Key(key) | Item(key) => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
         Index(index) => format!("/{index}"),

@@ -6,7 +6,7 @@ mod model;
 
 use linesman_core::compare::differences;
 use linesman_core::facts::Facts;
-use linesman_core::path::Step;
+use linesman_core::path::PathStep;
 use linesman_core::plan::{Detail, Plan, plan};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -158,7 +158,7 @@ fn lived_in(history: &[Wish]) -> Value {
 /// A plan without the order of what it lists. Where an unnamed entry stands in the document is part of that.
 fn unordered(plan: &Plan) -> (Vec<String>, Value) {
     let place = |path: &linesman_core::path::Path| {
-        let named = |step: &&Step| !matches!(step, Step::Index(_));
+        let named = |step: &&PathStep| !matches!(step, PathStep::Index(_));
         path.steps().iter().filter(named).map(|step| format!("{step:?}")).collect::<String>()
     };
     let lines = |change: &linesman_core::plan::Change| {

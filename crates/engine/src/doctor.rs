@@ -5,7 +5,7 @@ mod upkeep;
 
 use std::path::Path;
 
-use linesman_core::doctor::{Answer, Nic, OpenVSwitch, Signs};
+use linesman_core::doctor::{Answer, Inspection, Nic, OpenVSwitch};
 use linesman_core::facts::ProfileFact;
 
 use crate::nm::{Device, Nm, NmView};
@@ -13,44 +13,44 @@ use crate::transaction::Settings;
 use crate::{Error, observe, ovs};
 
 /// Looks at everything; what cannot be seen is left as if it were not there.
-pub async fn signs(settings: &Settings) -> Signs {
-    let mut signs = Signs {
+pub async fn inspection(settings: &Settings) -> Inspection {
+    let mut inspection = Inspection {
         root: nix::unistd::geteuid().is_root(),
         open_vswitch: open_vswitch().await,
         under_way: upkeep::under_way(settings),
         unfinished: upkeep::unfinished(settings),
         state_dir: upkeep::state_dir(&settings.state_dir),
         units: upkeep::units(),
-        ..Signs::default()
+        ..Inspection::default()
     };
     match Nm::connect().await {
-        Ok(nm) => networkmanager(&nm, &mut signs).await,
-        Err(Error::NoDbus { why, .. }) => signs.dbus = Answer::No(why),
+        Ok(nm) => networkmanager(&nm, &mut inspection).await,
+        Err(Error::NoDbus { why, .. }) => inspection.dbus = Answer::No(why),
         Err(Error::NoNetworkManager { why }) => {
-            signs.dbus = Answer::Yes(String::new());
-            signs.networkmanager = Answer::No(why);
+            inspection.dbus = Answer::Yes(String::new());
+            inspection.networkmanager = Answer::No(why);
         }
-        Err(other) => signs.networkmanager = Answer::No(other.to_string()),
+        Err(other) => inspection.networkmanager = Answer::No(other.to_string()),
     }
-    if signs.profiles.is_empty() {
-        signs.profiles =
+    if inspection.profiles.is_empty() {
+        inspection.profiles =
             observe::profiles().unwrap_or_default().iter().map(|profile| profile.fact(None)).collect();
     }
-    signs.rivals = rivals::seen(&signs.dbus).await;
-    signs
+    inspection.rivals = rivals::seen(&inspection.dbus).await;
+    inspection
 }
 
-async fn networkmanager(nm: &Nm, signs: &mut Signs) {
-    signs.dbus = Answer::Yes(String::new());
-    signs.networkmanager = match nm.version().await {
+async fn networkmanager(nm: &Nm, inspection: &mut Inspection) {
+    inspection.dbus = Answer::Yes(String::new());
+    inspection.networkmanager = match nm.version().await {
         Ok(version) => Answer::Yes(version),
         Err(error) => Answer::No(error.to_string()),
     };
-    signs.ovs_plugin = nm.has_ovs_plugin().await;
-    signs.checkpoints = nm.checkpoints().await.unwrap_or_default();
+    inspection.ovs_plugin = nm.has_ovs_plugin().await;
+    inspection.checkpoints = nm.checkpoints().await.unwrap_or_default();
     if let Ok(view) = nm.view().await {
-        signs.profiles = observe::profile_facts(&view, &observe::profiles().unwrap_or_default());
-        signs.nics = nics(&view, &signs.profiles);
+        inspection.profiles = observe::profile_facts(&view, &observe::profiles().unwrap_or_default());
+        inspection.nics = nics(&view, &inspection.profiles);
     }
 }
 

@@ -44,7 +44,7 @@ pub async fn parts(settings: &Settings) -> Vec<Part> {
     parts.push(part("ovs/keys.json", bounded(open_vswitch()).await));
     parts.extend(files("journal", &[&settings.state_dir.join("journal").display().to_string()], masked_json));
     parts.extend(logs().await);
-    let report = examine(&doctor::signs(settings).await);
+    let report = examine(&doctor::inspection(settings).await);
     parts.push(part("doctor.txt", Ok(report.render(false))));
     parts.push(part("doctor.json", masked(&report)));
     parts

@@ -14,7 +14,7 @@ use serde_json::Value;
 use linesman_core::codes;
 use linesman_core::diagnostic::{Diagnostic, Span};
 
-pub use report::{Fault, Imported, Note};
+pub use report::{ImportError, Imported, Note};
 pub use running::running;
 
 /// A file to import.
@@ -31,7 +31,7 @@ pub enum Format {
 }
 
 /// Translates `inputs`, all of one format; which one is told by their content unless it is given.
-pub fn import(format: Option<Format>, inputs: &[Input]) -> Result<Imported, Vec<Fault>> {
+pub fn import(format: Option<Format>, inputs: &[Input]) -> Result<Imported, Vec<ImportError>> {
     refuse_oversize(inputs)?;
     let format = match format {
         Some(format) => format,
@@ -46,27 +46,27 @@ pub fn import(format: Option<Format>, inputs: &[Input]) -> Result<Imported, Vec<
 /// No configuration of a host comes near; keeps an import short, whatever it is given.
 pub const MAX_BYTES: usize = 1024 * 1024;
 
-fn refuse_oversize(inputs: &[Input]) -> Result<(), Vec<Fault>> {
+fn refuse_oversize(inputs: &[Input]) -> Result<(), Vec<ImportError>> {
     let mut total = 0usize;
     for (file, input) in inputs.iter().enumerate() {
         total = total.saturating_add(input.text.len());
         if total > MAX_BYTES {
             let message = format!("all files together have more than {MAX_BYTES} bytes (1 MiB)");
             let diagnostic = Diagnostic::new(codes::TOO_LARGE, message).hint("import fewer files at once");
-            return Err(vec![Fault { file, diagnostic }]);
+            return Err(vec![ImportError { file, diagnostic }]);
         }
     }
     Ok(())
 }
 
-fn agreed(inputs: &[Input]) -> Result<Format, Vec<Fault>> {
+fn agreed(inputs: &[Input]) -> Result<Format, Vec<ImportError>> {
     let found: Vec<Option<Format>> = inputs.iter().map(|input| recognise(&input.text)).collect();
     let unknown = found.iter().position(Option::is_none);
     if let Some(file) = unknown {
-        return Err(vec![Fault { file, diagnostic: unrecognised() }]);
+        return Err(vec![ImportError { file, diagnostic: unrecognised() }]);
     }
     match found.iter().position(|format| *format != found[0]) {
-        Some(file) => Err(vec![Fault { file, diagnostic: mixed() }]),
+        Some(file) => Err(vec![ImportError { file, diagnostic: mixed() }]),
         None => Ok(found.first().copied().flatten().unwrap_or(Format::Keyfile)),
     }
 }

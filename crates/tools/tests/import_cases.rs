@@ -8,7 +8,7 @@ use linesman_core::document::{Document, tree};
 use linesman_core::facts::Facts;
 use linesman_core::plan::plan;
 use linesman_golden::{Case, Tree};
-use linesman_tools::import::{Fault, Imported, Input, import, running};
+use linesman_tools::import::{ImportError, Imported, Input, import, running};
 use nmstate::NetworkState;
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ fn host(case: &Case) -> Option<(Value, Facts)> {
     Some((serde_json::to_value(state).unwrap(), facts))
 }
 
-fn imported(case: &Case) -> Result<Imported, Vec<Fault>> {
+fn imported(case: &Case) -> Result<Imported, Vec<ImportError>> {
     match host(case) {
         Some((state, facts)) => Ok(running(&state, &facts)),
         None => import(None, &inputs(case)),
@@ -57,7 +57,7 @@ fn outputs(case: &Case) -> [String; 3] {
         }
         Err(faults) => {
             let inputs = inputs(case);
-            let said = |fault: &Fault| {
+            let said = |fault: &ImportError| {
                 let input = &inputs[fault.file];
                 render(&fault.diagnostic, (input.name.as_str(), input.text.as_str()), false)
             };

@@ -89,7 +89,7 @@ fn split_hint(network: IpNet) -> String {
     format!("write 'ip: {}' and 'prefix-length: {}'", network.addr(), network.prefix_len())
 }
 
-struct Held<'s, 'a> {
+struct AddressHolder<'s, 'a> {
     interface: &'s Interface<'a>,
     domain: Option<&'a str>,
 }
@@ -97,7 +97,7 @@ struct Held<'s, 'a> {
 /// One address on two interfaces answers on one of them, by chance; separate VRFs may repeat addresses.
 pub(super) fn shared(state: &State<'_>) -> Vec<Diagnostic> {
     let domains = vrf_of_port(state);
-    let mut seen: HashMap<IpAddr, Vec<Held<'_, '_>>> = HashMap::new();
+    let mut seen: HashMap<IpAddr, Vec<AddressHolder<'_, '_>>> = HashMap::new();
     let mut found = Vec::new();
     for (interface, path, address) in static_addresses(state) {
         let domain = domains.get(interface.name).copied();
@@ -109,7 +109,7 @@ pub(super) fn shared(state: &State<'_>) -> Vec<Diagnostic> {
             let hint = "give each interface an address of its own";
             found.push(Diagnostic::new(codes::ADDRESS_TWICE, message).at(path.key("ip")).hint(hint));
         }
-        holders.push(Held { interface, domain });
+        holders.push(AddressHolder { interface, domain });
     }
     found
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::MAX_DIAGNOSTICS;
+use super::schema_errors::hint_for;
 use super::view::{Interface, Presence, State, text};
-use super::words::hint_for;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::interface_kind::InterfaceKind;
@@ -191,7 +191,7 @@ pub(super) fn duplicates(state: &State<'_>) -> Vec<Diagnostic> {
 
 fn twice(interface: &Interface<'_>, first: &Interface<'_>) -> Diagnostic {
     let position = first.path.last().map_or(0, |step| match step {
-        crate::path::Step::Index(index) => index + 1,
+        crate::path::PathStep::Index(index) => index + 1,
         _ => 0,
     });
     let message = format!("the interface '{}' is already number {position} of this list", interface.name);

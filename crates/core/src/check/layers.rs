@@ -15,21 +15,21 @@ type Layer<'a> = (&'a str, bool);
 /// Circles often share members; the rest shows once these are mended.
 const MAX_CIRCLES: usize = 3;
 
-struct Step<'a> {
+struct Dependency<'a> {
     upper: Layer<'a>,
     lower: Layer<'a>,
     path: Path,
 }
 
-fn steps<'a>(state: &State<'a>) -> Vec<Step<'a>> {
-    let ports = state.ports.iter().map(|port| Step {
+fn steps<'a>(state: &State<'a>) -> Vec<Dependency<'a>> {
+    let ports = state.ports.iter().map(|port| Dependency {
         upper: (port.controller, port.controller_kind == InterfaceKind::OvsBridge),
         lower: (port.name, false),
         path: port.path.clone(),
     });
     let bases = state.up().filter_map(|interface| {
         let (path, base) = base_of(interface)?;
-        Some(Step { upper: (interface.name, false), lower: (base, false), path })
+        Some(Dependency { upper: (interface.name, false), lower: (base, false), path })
     });
     ports.chain(bases).filter(|step| !step.upper.0.is_empty()).collect()
 }
@@ -44,7 +44,8 @@ pub(super) fn own_ports(state: &State<'_>) -> Vec<Diagnostic> {
 }
 
 pub(super) fn cycles(state: &State<'_>) -> Vec<Diagnostic> {
-    let mut steps: Vec<Step<'_>> = steps(state).into_iter().filter(|step| step.upper != step.lower).collect();
+    let mut steps: Vec<Dependency<'_>> =
+        steps(state).into_iter().filter(|step| step.upper != step.lower).collect();
     let mut found = Vec::new();
     while found.len() < MAX_CIRCLES {
         drop_what_ends(&mut steps);
@@ -57,7 +58,7 @@ pub(super) fn cycles(state: &State<'_>) -> Vec<Diagnostic> {
 }
 
 /// Leaves only steps from which one can go on for ever.
-fn drop_what_ends(steps: &mut Vec<Step<'_>>) {
+fn drop_what_ends(steps: &mut Vec<Dependency<'_>>) {
     let mut uppers: HashMap<Layer<'_>, Vec<usize>> = HashMap::new();
     let mut open: HashMap<Layer<'_>, usize> = HashMap::new();
     for (index, step) in steps.iter().enumerate() {
@@ -83,12 +84,12 @@ fn drop_what_ends(steps: &mut Vec<Step<'_>>) {
 }
 
 /// Follows steps, all of which go on for ever, until a layer comes up again.
-fn circle<'s, 'a>(steps: &'s [Step<'a>]) -> Option<Vec<&'s Step<'a>>> {
-    let mut below: HashMap<Layer<'_>, &Step<'_>> = HashMap::new();
+fn circle<'s, 'a>(steps: &'s [Dependency<'a>]) -> Option<Vec<&'s Dependency<'a>>> {
+    let mut below: HashMap<Layer<'_>, &Dependency<'_>> = HashMap::new();
     for step in steps {
         below.entry(step.upper).or_insert(step);
     }
-    let mut walked: Vec<&Step<'_>> = vec![steps.first()?];
+    let mut walked: Vec<&Dependency<'_>> = vec![steps.first()?];
     let mut seen: HashMap<Layer<'_>, usize> = HashMap::from([(walked[0].upper, 0)]);
     loop {
         let here = walked.last()?.lower;
@@ -100,7 +101,7 @@ fn circle<'s, 'a>(steps: &'s [Step<'a>]) -> Option<Vec<&'s Step<'a>>> {
     }
 }
 
-fn describe(circle: &[&Step<'_>]) -> Diagnostic {
+fn describe(circle: &[&Dependency<'_>]) -> Diagnostic {
     let names: Vec<&str> =
         circle.iter().map(|step| step.upper.0).chain(circle.first().map(|s| s.upper.0)).collect();
     let message = format!("these interfaces are built on each other in a circle: {}", names.join(" -> "));

@@ -128,14 +128,14 @@ fn declared_controller<'a>(interface: &Interface<'a>) -> Option<&'a str> {
 
 /// `controller:` of a port against the list of ports of that controller.
 pub(super) fn controllers(state: &State<'_>) -> Vec<Diagnostic> {
-    let listings = Listings {
+    let lists = PortLists {
         owner: state.ports.iter().map(|port| (port.name, port.controller)).collect(),
         listing: state.ports.iter().map(|port| port.controller).collect(),
     };
-    state.up().filter_map(|interface| controller_fault(state, &listings, interface)).collect()
+    state.up().filter_map(|interface| controller_fault(state, &lists, interface)).collect()
 }
 
-struct Listings<'p> {
+struct PortLists<'p> {
     /// Who lists this port.
     owner: HashMap<&'p str, &'p str>,
     /// Who lists any ports at all.
@@ -144,12 +144,12 @@ struct Listings<'p> {
 
 fn controller_fault(
     state: &State<'_>,
-    listings: &Listings<'_>,
+    lists: &PortLists<'_>,
     interface: &Interface<'_>,
 ) -> Option<Diagnostic> {
     let wanted = declared_controller(interface)?;
     let name = interface.name;
-    let owner = listings.owner.get(name);
+    let owner = lists.owner.get(name);
     let refuse = |message: String, hint: &str| {
         let diagnostic = Diagnostic::new(codes::CONTROLLER, message).at(interface.path.key("controller"));
         Some(diagnostic.hint(hint))
@@ -162,7 +162,7 @@ fn controller_fault(
         let message = format!("the controller '{wanted}' of '{name}' is removed by this document");
         return refuse(message, "keep the controller, or name another one");
     }
-    if listings.listing.contains(wanted) && owner.is_none() {
+    if lists.listing.contains(wanted) && owner.is_none() {
         let message =
             format!("'{name}' names '{wanted}' as its controller, but is not among the ports of '{wanted}'");
         return refuse(message, "add it to the ports there; the list is complete once it is given");

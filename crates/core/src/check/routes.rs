@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::view::{Presence, State, family, number, text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::path::{Path, Step};
+use crate::path::{Path, PathStep};
 use crate::state::prefix;
 
 const MAIN_TABLE: i128 = 254;
@@ -151,7 +151,7 @@ fn closed(state: &State<'_>, route: &Route<'_>) -> Option<Diagnostic> {
 
 /// What decides which of two routes is taken.
 #[derive(PartialEq, Eq, Hash)]
-struct Slot<'a> {
+struct RouteKey<'a> {
     destination: IpNet,
     table: (i128, Option<&'a str>),
     metric: Metric<'a>,
@@ -166,11 +166,11 @@ enum Metric<'a> {
 
 pub(super) fn overlaps(state: &State<'_>) -> Vec<Diagnostic> {
     let routes = wanted(state);
-    let mut slots: HashMap<Slot<'_>, &Route<'_>> = HashMap::new();
+    let mut routes_by_key: HashMap<RouteKey<'_>, &Route<'_>> = HashMap::new();
     let mut found = Vec::new();
     for route in routes.iter().filter(|route| !waits_for_capture(route.value)) {
-        let Some(slot) = slot(route) else { continue };
-        let first = *slots.entry(slot).or_insert(route);
+        let Some(key) = key(route) else { continue };
+        let first = *routes_by_key.entry(key).or_insert(route);
         if next_hop(first) != next_hop(route) && !share_traffic(first, route) {
             found.push(overlap(first, route));
         }
@@ -182,14 +182,14 @@ fn waits_for_capture(route: &Value) -> bool {
     route.as_object().is_some_and(|map| map.values().any(|v| v.is_string() && text(Some(v)).is_none()))
 }
 
-fn slot<'a>(route: &Route<'a>) -> Option<Slot<'a>> {
+fn key<'a>(route: &Route<'a>) -> Option<RouteKey<'a>> {
     let destination = route.destination()?.trunc();
     let table = number(route.value.get("table-id")).filter(|table| *table != 0).unwrap_or(MAIN_TABLE);
     let metric = match number(route.value.get("metric")).filter(|metric| *metric >= 0) {
         Some(metric) => Metric::Given(metric),
         None => Metric::OfDevice(route.word("next-hop-interface")),
     };
-    Some(Slot { destination, table: (table, route.word("vrf-name")), metric })
+    Some(RouteKey { destination, table: (table, route.word("vrf-name")), metric })
 }
 
 fn next_hop<'a>(route: &Route<'a>) -> (Option<&'a str>, Option<IpAddr>, Option<&'a str>) {
@@ -210,7 +210,7 @@ fn share_traffic(first: &Route<'_>, second: &Route<'_>) -> bool {
 
 fn overlap(first: &Route<'_>, second: &Route<'_>) -> Diagnostic {
     let number = match first.path.last() {
-        Some(Step::Index(index)) => index + 1,
+        Some(PathStep::Index(index)) => index + 1,
         _ => 1,
     };
     let destination = second.word("destination").unwrap_or_default();

@@ -1,72 +1,72 @@
 //! Finds the place of what a typed parse dislikes.
 //!
 //! The parse says what is wrong but not where. So parts are left out one at a time: the part without which the
-//! complaint goes away, or becomes another one, holds the culprit.
+//! error goes away, or becomes another one, is invalid.
 
 use serde_json::{Value, json};
 
 use super::interfaces::BASE_KEYS;
-use super::{MAX_DIAGNOSTICS, Schema, view, words};
+use super::{MAX_DIAGNOSTICS, Schema, schema_errors, view};
 use crate::diagnostic::Diagnostic;
-use crate::path::{Path, Step};
+use crate::path::{Path, PathStep};
 
 pub(super) fn diagnose(state: &Value, schema: Schema<'_>) -> Vec<Diagnostic> {
     let prepared = prepare(state);
-    let culprits = Locator { schema, found: Vec::new() }.run(&prepared);
-    let known = culprits.into_iter().filter(|culprit| !waits_for_capture(culprit, state));
-    known.map(|culprit| words::explain(&culprit.error, &culprit.path, state)).collect()
+    let invalid_fields = Locator { schema, found: Vec::new() }.run(&prepared);
+    let known = invalid_fields.into_iter().filter(|invalid| !waits_for_capture(invalid, state));
+    known.map(|invalid| schema_errors::explain(&invalid.error, &invalid.path, state)).collect()
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Culprit {
+struct InvalidField {
     path: Path,
     error: String,
 }
 
 struct Locator<'a> {
     schema: Schema<'a>,
-    found: Vec<Culprit>,
+    found: Vec<InvalidField>,
 }
 
 impl Locator<'_> {
-    fn run(mut self, state: &Value) -> Vec<Culprit> {
-        let Some(error) = self.complaint(state) else { return Vec::new() };
+    fn run(mut self, state: &Value) -> Vec<InvalidField> {
+        let Some(error) = self.error(state) else { return Vec::new() };
         for (key, value) in state.as_object().into_iter().flatten() {
             let path = Path::root().key(key);
             self.search(json!({ key: value }), &path, &path);
         }
         if self.found.is_empty() {
-            self.blame(&Path::root(), error);
+            self.report(&Path::root(), error);
         }
         self.found
     }
 
-    fn complaint(&self, state: &Value) -> Option<String> {
+    fn error(&self, state: &Value) -> Option<String> {
         (self.schema)(state).err()
     }
 
-    fn blame(&mut self, path: &Path, error: String) {
-        self.found.push(Culprit { path: path.clone(), error });
+    fn report(&mut self, path: &Path, error: String) {
+        self.found.push(InvalidField { path: path.clone(), error });
     }
 
-    /// Blames what is wrong at or below `at` in `probe`; `place` is the same place in the whole document.
+    /// Reports what is wrong at or below `at` in `probe`; `place` is the same place in the whole document.
     fn search(&mut self, mut probe: Value, at: &Path, place: &Path) {
         while self.found.len() < MAX_DIAGNOSTICS {
-            let Some(error) = self.complaint(&probe) else { return };
-            if self.complaint(&without(&probe, at)).as_ref() == Some(&error) {
+            let Some(error) = self.error(&probe) else { return };
+            if self.error(&without(&probe, at)).as_ref() == Some(&error) {
                 return;
             }
-            let culprit = match at.find(&probe) {
+            let invalid = match at.find(&probe) {
                 Some(Value::Array(items)) if !items.is_empty() => {
                     return self.search_items(&probe, items, at, place, error);
                 }
                 Some(Value::Object(map)) => self.guilty_key(&probe, map.keys(), at, &error),
                 _ => None,
             };
-            let Some((key, narrowed)) = culprit else { return self.blame(place, error) };
+            let Some((key, narrowed)) = invalid else { return self.report(place, error) };
             self.search(narrowed, &at.key(&key), &place.key(&key));
             probe = without(&probe, &at.key(&key));
-            if self.complaint(&probe) == Some(missing(&key)) {
+            if self.error(&probe) == Some(missing(&key)) {
                 return;
             }
         }
@@ -75,24 +75,24 @@ impl Locator<'_> {
     /// Items of a list do not depend on each other, so each is looked at alone.
     fn search_items(&mut self, probe: &Value, items: &[Value], at: &Path, place: &Path, error: String) {
         let empty = replaced(probe, at, json!([]));
-        let unrelated = self.complaint(&empty);
+        let unrelated = self.error(&empty);
         let before = self.found.len();
         for (index, item) in items.iter().enumerate() {
             if self.found.len() >= MAX_DIAGNOSTICS {
                 return;
             }
             let alone = replaced(&empty, at, json!([item]));
-            let complaint = self.complaint(&alone);
+            let complaint = self.error(&alone);
             if complaint.is_some() && complaint != unrelated {
                 self.search(alone, &at.index(0), &place.index(index));
             }
         }
         if self.found.len() == before {
-            self.blame(place, error);
+            self.report(place, error);
         }
     }
 
-    /// The key that holds the culprit, and the probe in which it is the only one to complain with these words.
+    /// The key of the invalid field, and the probe in which it is the only one with this error.
     fn guilty_key<'k>(
         &self,
         probe: &Value,
@@ -103,7 +103,7 @@ impl Locator<'_> {
         let removable = keys.clone().filter(|key| !is_identity(key));
         let mut suspect = None;
         for key in removable.clone().chain(keys.filter(|key| *key == "name")) {
-            match evidence(self.complaint(&without(probe, &at.key(key))).as_deref(), error, key) {
+            match evidence(self.error(&without(probe, &at.key(key))).as_deref(), error, key) {
                 Evidence::Clear => return Some((key.clone(), probe.clone())),
                 Evidence::Weak => suspect = suspect.or(Some(key)),
                 Evidence::None => {}
@@ -111,12 +111,12 @@ impl Locator<'_> {
         }
         match suspect {
             Some(key) => Some((key.clone(), probe.clone())),
-            None => self.last_of_same_words(probe, removable, at, error),
+            None => self.last_with_same_error(probe, removable, at, error),
         }
     }
 
-    /// Two culprits with the same complaint hide each other; leaving out one after the other uncovers the last.
-    fn last_of_same_words<'k>(
+    /// Two invalid_fields with the same complaint hide each other; leaving out one after the other uncovers the last.
+    fn last_with_same_error<'k>(
         &self,
         probe: &Value,
         keys: impl Iterator<Item = &'k String>,
@@ -126,7 +126,7 @@ impl Locator<'_> {
         let mut narrowed = probe.clone();
         for key in keys {
             let next = without(&narrowed, &at.key(key));
-            let complaint = self.complaint(&next);
+            let complaint = self.error(&next);
             if complaint.as_deref() == Some(error) {
                 narrowed = next;
             } else if matches!(evidence(complaint.as_deref(), error, key), Evidence::Clear) {
@@ -169,10 +169,10 @@ fn without(root: &Value, path: &Path) -> Value {
     let mut root = root.clone();
     let Some((last, parents)) = path.steps().split_last() else { return Value::Null };
     match (parent_mut(&mut root, parents), last) {
-        (Some(Value::Object(map)), Step::Key(key)) => {
+        (Some(Value::Object(map)), PathStep::Key(key)) => {
             map.shift_remove(key);
         }
-        (Some(Value::Array(items)), Step::Index(index)) if *index < items.len() => {
+        (Some(Value::Array(items)), PathStep::Index(index)) if *index < items.len() => {
             items.remove(*index);
         }
         _ => {}
@@ -188,11 +188,11 @@ fn replaced(root: &Value, path: &Path, value: Value) -> Value {
     root
 }
 
-fn parent_mut<'a>(root: &'a mut Value, steps: &[Step]) -> Option<&'a mut Value> {
+fn parent_mut<'a>(root: &'a mut Value, steps: &[PathStep]) -> Option<&'a mut Value> {
     steps.iter().try_fold(root, |value, step| match step {
-        Step::Key(key) => value.get_mut(key),
-        Step::Index(index) => value.get_mut(*index),
-        Step::Item(_) => None,
+        PathStep::Key(key) => value.get_mut(key),
+        PathStep::Index(index) => value.get_mut(*index),
+        PathStep::Item(_) => None,
     })
 }
 
@@ -235,10 +235,10 @@ fn settled(value: &Value) -> Value {
 }
 
 /// What is missing, or of the wrong type, may be what a capture will fill in.
-fn waits_for_capture(culprit: &Culprit, state: &Value) -> bool {
+fn waits_for_capture(invalid: &InvalidField, state: &Value) -> bool {
     let captured = |path: &Path| path.find(state).and_then(Value::as_str).is_some_and(view::is_template);
-    let field = culprit.error.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
-    captured(&culprit.path) || field.is_some_and(|field| captured(&culprit.path.key(field)))
+    let field = invalid.error.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    captured(&invalid.path) || field.is_some_and(|field| captured(&invalid.path.key(field)))
 }
 
 #[cfg(test)]
@@ -262,9 +262,9 @@ mod tests {
         visit(state)
     }
 
-    fn blamed(state: Value) -> Vec<String> {
+    fn reportd(state: Value) -> Vec<String> {
         let found = Locator { schema: &toy, found: Vec::new() }.run(&state);
-        found.iter().map(|culprit| format!("{}: {}", culprit.path, culprit.error)).collect()
+        found.iter().map(|invalid| format!("{}: {}", invalid.path, invalid.error)).collect()
     }
 
     #[test]
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_several_with_the_same_words() {
+    fn finds_several_with_the_same_error() {
         let state = json!({"x": {"p": "bad", "q": 1, "r": {"s": "bad"}}, "y": ["bad", "good", "bad"]});
         let mut found = blamed(state);
         found.sort();
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn blames_what_lacks_a_field() {
+    fn reports_what_lacks_a_field() {
         let state = json!({"x": [{"type": "t", "a": 1}, {"type": "t", "a": 1, "b": 2}]});
         assert_eq!(blamed(state), ["x[0]: missing field `b`"]);
         assert_eq!(blamed(json!({"x": {"type": "t", "a": 1, "b": "bad"}})), ["x.b: dislikes bad"]);

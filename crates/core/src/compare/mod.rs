@@ -16,7 +16,7 @@ mod view;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::path::{Path, Step};
+use crate::path::{Path, PathStep};
 pub use crate::secrets::is_secret;
 use findings::Findings;
 pub(crate) use view::{Declared, View};
@@ -33,7 +33,7 @@ pub struct Difference {
 
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let secret = matches!(self.path.last(), Some(Step::Key(key)) if is_secret(key));
+        let secret = matches!(self.path.last(), Some(PathStep::Key(key)) if is_secret(key));
         let print = |value: &Value| match value {
             Value::Null => "nothing".to_string(),
             _ if secret => "(a secret)".to_string(),

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::index::Index;
+use crate::interface_index::InterfaceIndex;
 use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
@@ -27,15 +27,15 @@ pub(crate) struct View<'a> {
     pub(crate) declared: Vec<Declared>,
     by_name: HashMap<String, Vec<usize>>,
     by_port: HashMap<String, usize>,
-    said: Index<'a>,
-    was: Index<'a>,
-    now: Index<'a>,
+    said: InterfaceIndex<'a>,
+    was: InterfaceIndex<'a>,
+    now: InterfaceIndex<'a>,
     holders: HashMap<IpAddr, Vec<&'a Value>>,
 }
 
 impl<'a> View<'a> {
     pub(crate) fn new(desired: &'a Value, before: &'a Value, observed: &'a Value) -> Self {
-        let host = Host::new(before);
+        let host = DeviceResolver::new(before);
         let entries = interfaces(desired).iter();
         let meant = entries.filter(|entry| !matches!(state::condition(entry), "ignore" | "unknown"));
         let mut view = Self {
@@ -45,9 +45,9 @@ impl<'a> View<'a> {
             declared: meant.flat_map(|entry| host.resolve(entry)).collect(),
             by_name: HashMap::new(),
             by_port: HashMap::new(),
-            said: Index::new(desired),
+            said: InterfaceIndex::new(desired),
             was: host.index,
-            now: Index::new(observed),
+            now: InterfaceIndex::new(observed),
             holders: holders(observed),
         };
         for (index, declared) in view.declared.iter().enumerate() {
@@ -153,16 +153,16 @@ fn holders(observed: &Value) -> HashMap<IpAddr, Vec<&Value>> {
 }
 
 /// The host before a change, to find devices on.
-struct Host<'a> {
+struct DeviceResolver<'a> {
     before: &'a Value,
-    index: Index<'a>,
+    index: InterfaceIndex<'a>,
     by_mac_profile: Vec<&'a Value>,
 }
 
-impl<'a> Host<'a> {
+impl<'a> DeviceResolver<'a> {
     fn new(before: &'a Value) -> Self {
         let by_mac_profile = kernel(before).filter(|known| bound_by_mac(known)).collect();
-        Self { before, index: Index::new(before), by_mac_profile }
+        Self { before, index: InterfaceIndex::new(before), by_mac_profile }
     }
 
     /// A name without a type may mean two devices (an OVS bridge and its internal interface) when they are to go.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::compare::is_secret;
-use crate::path::{Path, Step};
+use crate::path::{Path, PathStep};
 
 /// One place where two policies want different things.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ impl Conflict {
 
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let secret = matches!(self.path.last(), Some(Step::Key(key)) if is_secret(key));
+        let secret = matches!(self.path.last(), Some(PathStep::Key(key)) if is_secret(key));
         let print = |value: &Value| match value {
             _ if secret => "(a secret)".to_string(),
             Value::String(text) => text.clone(),

@@ -148,7 +148,7 @@ fn agree(path: &Path, old: &Value, new: &Value) -> bool {
     if old == new || (path.to_string().ends_with("].type") && old == "unknown") {
         return true;
     }
-    let is_set = matches!(path.last(), Some(crate::path::Step::Key(key)) if SETS.contains(&key.as_str()));
+    let is_set = matches!(path.last(), Some(crate::path::PathStep::Key(key)) if SETS.contains(&key.as_str()));
     match (old, new) {
         (Value::Array(old), Value::Array(new)) if is_set => {
             old.len() == new.len() && old.iter().all(|item| new.contains(item))

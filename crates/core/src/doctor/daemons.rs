@@ -1,17 +1,17 @@
 //! Root, D-Bus, NetworkManager, Open vSwitch.
 
-use super::{Answer, Finding, Signs, ok, or_ok, problem, warning};
+use super::{Answer, Finding, Inspection, ok, or_ok, problem, warning};
 use crate::version::{DNS_IN_CHECKPOINT, OLDEST, at_least};
 
-pub(super) fn root(signs: &Signs) -> Vec<Finding> {
-    if signs.root {
+pub(super) fn root(inspection: &Inspection) -> Vec<Finding> {
+    if inspection.root {
         return ok("root", "running as root");
     }
     vec![problem("root", "not running as root; some checks are incomplete", "run `sudo linesman doctor`")]
 }
 
-pub(super) fn dbus(signs: &Signs) -> Vec<Finding> {
-    match &signs.dbus {
+pub(super) fn dbus(inspection: &Inspection) -> Vec<Finding> {
+    match &inspection.dbus {
         Answer::Yes(_) => ok("d-bus", "the system bus answers"),
         Answer::No(why) => {
             vec![problem(
@@ -24,9 +24,9 @@ pub(super) fn dbus(signs: &Signs) -> Vec<Finding> {
     }
 }
 
-pub(super) fn networkmanager(signs: &Signs) -> Vec<Finding> {
+pub(super) fn networkmanager(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "networkmanager";
-    let version = match &signs.networkmanager {
+    let version = match &inspection.networkmanager {
         Answer::Yes(version) => version,
         Answer::No(why) => {
             let message = format!("NetworkManager does not answer: {why}");
@@ -50,16 +50,16 @@ pub(super) fn networkmanager(signs: &Signs) -> Vec<Finding> {
 }
 
 /// Whether any profile needs Open vSwitch.
-fn uses_ovs(signs: &Signs) -> bool {
-    signs.profiles.iter().any(|profile| profile.kind.starts_with("ovs-"))
+fn uses_ovs(inspection: &Inspection) -> bool {
+    inspection.profiles.iter().any(|profile| profile.kind.starts_with("ovs-"))
 }
 
-pub(super) fn open_vswitch(signs: &Signs) -> Vec<Finding> {
+pub(super) fn open_vswitch(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "open vswitch";
     const START: &str =
         "systemctl enable --now openvswitch-switch.service (openvswitch.service on Fedora and RHEL)";
-    let ovs = &signs.open_vswitch;
-    match (uses_ovs(signs), ovs.database, ovs.switch) {
+    let ovs = &inspection.open_vswitch;
+    match (uses_ovs(inspection), ovs.database, ovs.switch) {
         (_, true, true) => ok(CHECK, "ovsdb-server and ovs-vswitchd are running"),
         (_, true, false) => {
             vec![problem(
@@ -82,19 +82,19 @@ pub(super) fn open_vswitch(signs: &Signs) -> Vec<Finding> {
     }
 }
 
-pub(super) fn ovs_plugin(signs: &Signs) -> Vec<Finding> {
+pub(super) fn ovs_plugin(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "ovs plugin";
     const REMEDY: &str =
         "install network-manager-ovs (Fedora, RHEL: NetworkManager-ovs) and restart NetworkManager";
-    let asked = matches!(signs.networkmanager, Answer::Yes(_));
+    let asked = matches!(inspection.networkmanager, Answer::Yes(_));
     let mut found = Vec::new();
-    if asked && !signs.ovs_plugin && uses_ovs(signs) {
+    if asked && !inspection.ovs_plugin && uses_ovs(inspection) {
         found.push(problem(
             CHECK,
             "Open vSwitch profiles exist, but NetworkManager has no OVS plugin",
             REMEDY,
         ));
-    } else if asked && !signs.ovs_plugin && signs.open_vswitch.database {
+    } else if asked && !inspection.ovs_plugin && inspection.open_vswitch.database {
         found.push(warning(
             CHECK,
             "Open vSwitch is running, but NetworkManager has no OVS plugin; documents with OVS bridges would be \
@@ -105,5 +105,5 @@ pub(super) fn ovs_plugin(signs: &Signs) -> Vec<Finding> {
     if !asked {
         return Vec::new();
     }
-    or_ok(found, CHECK, if signs.ovs_plugin { "installed" } else { "not needed" })
+    or_ok(found, CHECK, if inspection.ovs_plugin { "installed" } else { "not needed" })
 }

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::{Answer, Finding, Nic, Signs, or_ok, warning};
+use super::{Answer, Finding, Nic, Inspection, or_ok, warning};
 use crate::facts::ProfileFact;
 
-pub(super) fn unmanaged(signs: &Signs) -> Vec<Finding> {
+pub(super) fn unmanaged(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "unmanaged nics";
-    if !matches!(signs.networkmanager, Answer::Yes(_)) {
+    if !matches!(inspection.networkmanager, Answer::Yes(_)) {
         return Vec::new();
     }
     let of = |nic: &Nic| {
         let (why, remedy) = reason(nic);
         warning(CHECK, format!("{} is not managed by NetworkManager{why}", nic.name), remedy)
     };
-    let found = signs.nics.iter().filter(|nic| !nic.managed).map(of).collect();
+    let found = inspection.nics.iter().filter(|nic| !nic.managed).map(of).collect();
     or_ok(found, CHECK, "none")
 }
 
@@ -46,9 +46,9 @@ fn reason(nic: &Nic) -> (&'static str, String) {
     }
 }
 
-pub(super) fn in_memory(signs: &Signs) -> Vec<Finding> {
+pub(super) fn in_memory(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "profiles in memory";
-    let fleeting = signs.profiles.iter().filter(|profile| !profile.on_disk && profile.kind != "loopback");
+    let fleeting = inspection.profiles.iter().filter(|profile| !profile.on_disk && profile.kind != "loopback");
     let found = fleeting.filter_map(|profile| {
         let interface = profile.active_on.as_ref()?;
         let message = format!(
@@ -69,10 +69,10 @@ pub(super) fn in_memory(signs: &Signs) -> Vec<Finding> {
     or_ok(found.collect(), CHECK, "none in use")
 }
 
-pub(super) fn in_conflict(signs: &Signs) -> Vec<Finding> {
+pub(super) fn in_conflict(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "duplicate profiles";
     let mut by_device: BTreeMap<(&str, &str), Vec<&ProfileFact>> = BTreeMap::new();
-    for profile in signs.profiles.iter().filter(|profile| profile.autoconnect) {
+    for profile in inspection.profiles.iter().filter(|profile| profile.autoconnect) {
         if let Some(interface) = profile.interface.as_deref() {
             by_device.entry((interface, class(profile))).or_default().push(profile);
         }

@@ -1,6 +1,7 @@
 //! A report for people: the verdict first.
 
 use super::{Finding, Level, Report};
+use crate::terminal::TextStyle;
 
 impl Report {
     pub fn problems(&self) -> usize {
@@ -45,10 +46,10 @@ fn line(finding: &Finding, colour: bool) -> String {
 }
 
 fn paint(level: Level, text: &str, colour: bool) -> String {
-    let sgr = match level {
-        Level::Ok => "32",
-        Level::Warning => "33",
-        Level::Problem => "1;31",
-    };
-    if colour { format!("\x1b[{sgr}m{text}\x1b[0m") } else { text.to_owned() }
+    let style = TextStyle { colour };
+    match level {
+        Level::Ok => style.green(text),
+        Level::Warning => style.yellow(text),
+        Level::Problem => style.bold_red(text),
+    }
 }

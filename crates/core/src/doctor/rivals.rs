@@ -1,10 +1,10 @@
 //! Other tools that configure the network.
 
-use super::{Finding, OpenFile, Rival, Signs, Tool, or_ok, warning};
+use super::{Finding, OpenFile, Rival, Inspection, Tool, or_ok, warning};
 
-pub(super) fn tools(signs: &Signs) -> Vec<Finding> {
+pub(super) fn tools(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "other tools";
-    let found = signs.rivals.iter().map(|rival| {
+    let found = inspection.rivals.iter().map(|rival| {
         let (what, remedy) = say(rival.tool);
         warning(CHECK, format!("{what} ({})", rival.evidence), remedy)
     });

@@ -1,22 +1,22 @@
 //! What linesman keeps itself: checkpoints, journal, its folder, its units.
 
-use super::{Answer, Finding, Signs, Unfinished, ok, or_ok, problem, warning};
+use super::{Answer, Finding, Inspection, Unfinished, ok, or_ok, problem, warning};
 
 /// Less than a journal entry with its snapshot and reserve may take.
 const TOO_LITTLE: u64 = 4 << 20;
 const LITTLE: u64 = 64 << 20;
 
-pub(super) fn checkpoints(signs: &Signs) -> Vec<Finding> {
+pub(super) fn checkpoints(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "checkpoints";
-    if !matches!(signs.networkmanager, Answer::Yes(_)) {
+    if !matches!(inspection.networkmanager, Answer::Yes(_)) {
         return Vec::new();
     }
-    if signs.under_way {
+    if inspection.under_way {
         return ok(CHECK, "a change is in progress");
     }
     let ours =
-        |checkpoint: &str| signs.unfinished.iter().any(|change| change.waits.as_deref() == Some(checkpoint));
-    let foreign = signs.checkpoints.iter().filter(|checkpoint| !ours(checkpoint));
+        |checkpoint: &str| inspection.unfinished.iter().any(|change| change.waits.as_deref() == Some(checkpoint));
+    let foreign = inspection.checkpoints.iter().filter(|checkpoint| !ours(checkpoint));
     let found = foreign.map(|checkpoint| {
         let message = format!(
             "checkpoint {checkpoint} is open and does not belong to linesman: changes are rejected \
@@ -31,7 +31,7 @@ pub(super) fn checkpoints(signs: &Signs) -> Vec<Finding> {
     or_ok(found.collect(), CHECK, "none open")
 }
 
-pub(super) fn journal(signs: &Signs) -> Vec<Finding> {
+pub(super) fn journal(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "journal";
     let of = |change: &Unfinished| {
         let Unfinished { id, source, waits } = change;
@@ -46,12 +46,12 @@ pub(super) fn journal(signs: &Signs) -> Vec<Finding> {
             }
         }
     };
-    or_ok(signs.unfinished.iter().map(of).collect(), CHECK, "no unfinished changes")
+    or_ok(inspection.unfinished.iter().map(of).collect(), CHECK, "no unfinished changes")
 }
 
-pub(super) fn state_dir(signs: &Signs) -> Vec<Finding> {
+pub(super) fn state_dir(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "state directory";
-    let dir = &signs.state_dir;
+    let dir = &inspection.state_dir;
     let mib = dir.free_bytes >> 20;
     if let Some(why) = &dir.unwritable {
         let message = format!("{} is not writable: {why}; changes are rejected without a journal", dir.path);
@@ -72,9 +72,9 @@ pub(super) fn state_dir(signs: &Signs) -> Vec<Finding> {
     ok(CHECK, format!("{} is writable, {mib} MiB free", dir.path))
 }
 
-pub(super) fn units(signs: &Signs) -> Vec<Finding> {
+pub(super) fn units(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "recovery at boot";
-    let Some(units) = &signs.units else { return ok(CHECK, "not applicable: systemd is not running") };
+    let Some(units) = &inspection.units else { return ok(CHECK, "not applicable: systemd is not running") };
     let disabled: Vec<&str> =
         units.iter().filter(|unit| !unit.enabled).map(|unit| unit.name.as_str()).collect();
     if disabled.is_empty() {

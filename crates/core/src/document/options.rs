@@ -1,7 +1,7 @@
 //! What a policy's spec says beside its desired state.
 
 use super::probes;
-use super::shape::Fault;
+use super::shape::ShapeError;
 use super::tree::{Entry, Node, Range};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -21,7 +21,7 @@ pub(super) struct Written {
     pub probes: Vec<(Probe, Range)>,
 }
 
-pub(super) fn read(spec: &Node) -> Result<Written, Fault> {
+pub(super) fn read(spec: &Node) -> Result<Written, ShapeError> {
     let (mut options, mut read) = (Options::default(), Vec::new());
     for entry in spec.entries().unwrap_or_default() {
         match entry.key.as_str() {
@@ -51,28 +51,28 @@ pub(super) fn read(spec: &Node) -> Result<Written, Fault> {
     Ok(Written { options, probes: read })
 }
 
-fn whole_number(entry: &Entry) -> Result<i64, Fault> {
+fn whole_number(entry: &Entry) -> Result<i64, ShapeError> {
     entry.value.to_value().as_i64().ok_or_else(|| wrong(entry, "a whole number"))
 }
 
-fn word<T: Copy>(entry: &Entry, words: &[(&str, T)]) -> Result<T, Fault> {
+fn word<T: Copy>(entry: &Entry, words: &[(&str, T)]) -> Result<T, ShapeError> {
     let written = entry.value.as_str();
     let found = words.iter().find(|(word, _)| written == Some(*word)).map(|(_, value)| *value);
     let allowed = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
     found.ok_or_else(|| wrong(entry, &format!("one of {allowed}")))
 }
 
-pub(super) fn wrong(entry: &Entry, needed: &str) -> Fault {
+pub(super) fn wrong(entry: &Entry, needed: &str) -> ShapeError {
     let message = format!("'{}' should be {needed}, but is {}", entry.key, entry.value.kind());
-    Fault::new(Diagnostic::new(codes::WRONG_OPTION, message), entry.value.range)
+    ShapeError::new(Diagnostic::new(codes::WRONG_OPTION, message), entry.value.range)
 }
 
-fn unknown(entry: &Entry) -> Fault {
+fn unknown(entry: &Entry) -> ShapeError {
     let message = format!("unknown key '{}' in the policy's spec", entry.key);
     let known: Vec<&str> = KNOWN.iter().skip(2).chain(&OF_A_CLUSTER).copied().collect();
     let diagnostic =
         Diagnostic::new(codes::WRONG_OPTION, message).hint(format!("there are {}", known.join(", ")));
-    Fault::new(diagnostic, entry.range)
+    ShapeError::new(diagnostic, entry.range)
 }
 
 #[cfg(test)]
@@ -82,10 +82,10 @@ mod tests {
 
     #[test]
     fn every_option_can_be_looked_up() {
-        let mut told: Vec<&str> = OPTIONS.iter().map(|(key, ..)| *key).collect();
+        let mut described: Vec<&str> = OPTIONS.iter().map(|(key, ..)| *key).collect();
         let mut known: Vec<&str> = KNOWN.iter().skip(3).copied().collect();
-        told.sort_unstable();
+        described.sort_unstable();
         known.sort_unstable();
-        assert_eq!(told, known);
+        assert_eq!(described, known);
     }
 }

@@ -1,7 +1,7 @@
 //! The probes of a policy: each a text, or a mapping of that text and its time-out.
 
 use super::options::wrong;
-use super::shape::Fault;
+use super::shape::ShapeError;
 use super::tree::{Entry, Node, Range};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
@@ -10,11 +10,11 @@ use crate::probe::{FORMS, Probe, duration};
 const TIMEOUT: &str = "'timeout'";
 const KEYS: [&str; 2] = ["probe", "timeout"];
 
-pub(super) fn items(list: &Entry) -> Result<&[Node], Fault> {
+pub(super) fn items(list: &Entry) -> Result<&[Node], ShapeError> {
     list.value.items().ok_or_else(|| wrong(list, "a list of probes such as gateway, dns or tcp:HOST:PORT"))
 }
 
-pub(super) fn read(item: &Node) -> Result<(Probe, Range), Fault> {
+pub(super) fn read(item: &Node) -> Result<(Probe, Range), ShapeError> {
     let (text, range) = match item.entries() {
         Some(entries) => (with_timeout(item, entries)?, item.get("probe").map_or(item.range, |p| p.range)),
         None => (scalar(item, "a probe")?, item.range),
@@ -25,7 +25,7 @@ pub(super) fn read(item: &Node) -> Result<(Probe, Range), Fault> {
     }
 }
 
-fn with_timeout(item: &Node, entries: &[Entry]) -> Result<String, Fault> {
+fn with_timeout(item: &Node, entries: &[Entry]) -> Result<String, ShapeError> {
     if let Some(entry) = entries.iter().find(|entry| !KEYS.contains(&entry.key.as_str())) {
         let message = format!("unknown key '{}' of a probe", entry.key);
         return Err(fault(message)
@@ -50,7 +50,7 @@ fn with_timeout(item: &Node, entries: &[Entry]) -> Result<String, Fault> {
     }
 }
 
-fn scalar(node: &Node, called: &str) -> Result<String, Fault> {
+fn scalar(node: &Node, called: &str) -> Result<String, ShapeError> {
     if let Some(text) = node.as_str() {
         return Ok(text.to_owned());
     }
@@ -63,18 +63,18 @@ fn scalar(node: &Node, called: &str) -> Result<String, Fault> {
     Err(fault(message).hinting(format!("there are {FORMS}")).at(node.range))
 }
 
-fn fault(message: impl Into<String>) -> Complaint {
-    Complaint(Diagnostic::new(codes::WRONG_OPTION, message))
+fn fault(message: impl Into<String>) -> OptionError {
+    OptionError(Diagnostic::new(codes::WRONG_OPTION, message))
 }
 
-struct Complaint(Diagnostic);
+struct OptionError(Diagnostic);
 
-impl Complaint {
+impl OptionError {
     fn hinting(self, hint: impl Into<String>) -> Self {
         Self(self.0.hint(hint))
     }
 
-    fn at(self, range: Range) -> Fault {
-        Fault::new(self.0, range)
+    fn at(self, range: Range) -> ShapeError {
+        ShapeError::new(self.0, range)
     }
 }

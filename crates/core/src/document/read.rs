@@ -178,7 +178,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn duplicate(&mut self, twice: Twice) -> Result<(), Diagnostic> {
+    fn duplicate(&mut self, twice: DuplicateKey) -> Result<(), Diagnostic> {
         let message = format!(
             "'{}' is given twice in the same mapping; the first is on line {}",
             twice.key, twice.first.start.line
@@ -267,21 +267,23 @@ fn empty() -> Diagnostic {
         .hint("say what the network should be, for example 'interfaces:' with a list")
 }
 
-struct Twice {
+struct DuplicateKey {
     key: String,
     first: Range,
     second: Range,
 }
 
 impl UnfinishedMap {
-    fn put(&mut self, value: Node) -> Option<Twice> {
+    fn put(&mut self, value: Node) -> Option<DuplicateKey> {
         let key = self.key.take()?;
         if key.merge {
             self.merged.push(value);
             return None;
         }
         match self.seen.entry(key.text.clone()) {
-            Slot::Occupied(first) => Some(Twice { key: key.text, first: *first.get(), second: key.range }),
+            Slot::Occupied(first) => {
+                Some(DuplicateKey { key: key.text, first: *first.get(), second: key.range })
+            }
             Slot::Vacant(slot) => {
                 slot.insert(key.range);
                 self.entries.push(Entry { key: key.text, range: key.range, value });

@@ -16,18 +16,18 @@ pub(super) struct Shape {
 }
 
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct ShapeError {
     pub diagnostic: Box<Diagnostic>,
     pub range: Range,
 }
 
-impl Fault {
+impl ShapeError {
     pub fn new(diagnostic: Diagnostic, range: Range) -> Self {
         Self { diagnostic: Box::new(diagnostic), range }
     }
 }
 
-pub(super) fn recognise(root: Node) -> Result<Shape, Fault> {
+pub(super) fn recognise(root: Node) -> Result<Shape, ShapeError> {
     must_be_mapping(&root, "the document", root.range)?;
     if root.get("kind").is_some() || root.get("apiVersion").is_some() {
         return manifest(root);
@@ -39,14 +39,14 @@ pub(super) fn recognise(root: Node) -> Result<Shape, Fault> {
     Ok(Shape { state: root, capture: None, policy: None, written: Written::default() })
 }
 
-fn manifest(root: Node) -> Result<Shape, Fault> {
+fn manifest(root: Node) -> Result<Shape, ShapeError> {
     let kind = root.entry("kind");
     if kind.and_then(|entry| entry.value.as_str()) != Some(POLICY_KIND) {
         let range = kind.map_or(root.range, |entry| entry.value.range);
         let name = kind.and_then(|entry| entry.value.as_str()).unwrap_or("object without a kind");
         let message = format!("a Kubernetes {name} is not a network state");
         let hint = format!("give a {POLICY_KIND}, or the bare state that starts with 'interfaces:'");
-        return Err(Fault::new(Diagnostic::new(codes::WRONG_KIND, message).hint(hint), range));
+        return Err(ShapeError::new(Diagnostic::new(codes::WRONG_KIND, message).hint(hint), range));
     }
     let name = root.get("metadata").and_then(|metadata| metadata.get("name")?.as_str()).map(str::to_owned);
     let range = kind.map_or(root.range, |entry| entry.range);
@@ -57,12 +57,12 @@ fn manifest(root: Node) -> Result<Shape, Fault> {
 }
 
 /// `holder` has `capture` and one of the two spellings of the desired state.
-fn policy(mut holder: Node, called: &str, name: Option<String>) -> Result<Shape, Fault> {
+fn policy(mut holder: Node, called: &str, name: Option<String>) -> Result<Shape, ShapeError> {
     let first =
         holder.entries().and_then(|entries| entries.first()).map_or(holder.range, |entry| entry.range);
     if let (Some(_), Some(second)) = (holder.entry("desired"), holder.entry("desiredState")) {
         let message = "'desired' and 'desiredState' mean the same; both are given";
-        return Err(Fault::new(
+        return Err(ShapeError::new(
             Diagnostic::new(codes::NO_STATE, message).hint("keep one of them"),
             second.range,
         ));
@@ -82,7 +82,7 @@ fn policy(mut holder: Node, called: &str, name: Option<String>) -> Result<Shape,
 }
 
 /// A state's own keys next to `desired` would be lost without a word.
-fn refuse_strangers(root: &Node) -> Result<(), Fault> {
+fn refuse_strangers(root: &Node) -> Result<(), ShapeError> {
     const KNOWN: [&str; 4] = ["capture", "desired", "desiredState", "current"];
     let entries = root.entries().unwrap_or_default();
     let Some(entry) = entries.iter().find(|entry| !KNOWN.contains(&entry.key.as_str())) else {
@@ -90,15 +90,15 @@ fn refuse_strangers(root: &Node) -> Result<(), Fault> {
     };
     let message = format!("unknown key '{}' in a policy", entry.key);
     let hint = "a policy has 'capture' and 'desired'; what the network should be goes below 'desired'";
-    Err(Fault::new(Diagnostic::new(codes::UNKNOWN_KEY, message).hint(hint), entry.range))
+    Err(ShapeError::new(Diagnostic::new(codes::UNKNOWN_KEY, message).hint(hint), entry.range))
 }
 
-fn no_state(message: &str, range: Range) -> Fault {
+fn no_state(message: &str, range: Range) -> ShapeError {
     let hint = "say what the network should be, for example 'interfaces:' with a list";
-    Fault::new(Diagnostic::new(codes::NO_STATE, message).hint(hint), range)
+    ShapeError::new(Diagnostic::new(codes::NO_STATE, message).hint(hint), range)
 }
 
-fn must_be_mapping(node: &Node, called: &str, range: Range) -> Result<(), Fault> {
+fn must_be_mapping(node: &Node, called: &str, range: Range) -> Result<(), ShapeError> {
     if node.entries().is_some() {
         return Ok(());
     }
@@ -108,5 +108,5 @@ fn must_be_mapping(node: &Node, called: &str, range: Range) -> Result<(), Fault>
         Some(_) => "put 'interfaces:' above the list, if it is a list of interfaces",
         None => "an NMState document starts with a key, for example 'interfaces:'",
     };
-    Err(Fault::new(Diagnostic::new(codes::NOT_A_STATE, message).hint(hint), range))
+    Err(ShapeError::new(Diagnostic::new(codes::NOT_A_STATE, message).hint(hint), range))
 }

@@ -4,15 +4,15 @@ use saphyr_parser::{Marker, Span};
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
+pub struct Position {
     pub line: usize,
     pub column: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    pub start: Mark,
-    pub end: Mark,
+    pub start: Position,
+    pub end: Position,
 }
 
 impl Range {
@@ -21,7 +21,7 @@ impl Range {
     }
 }
 
-impl From<Marker> for Mark {
+impl From<Marker> for Position {
     fn from(marker: Marker) -> Self {
         Self { line: marker.line(), column: marker.col() + 1 }
     }

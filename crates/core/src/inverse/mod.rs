@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 pub use merge::{without, younger};
 
 use crate::facts::Facts;
-use crate::path::Step;
+use crate::path::PathStep;
 use crate::plan::{Change, ChangeKind, Plan, Subject};
 use crate::state;
 
@@ -86,7 +86,7 @@ fn interface(change: &Change, observed: &Value, facts: &Facts) -> Option<Value> 
 fn sections(change: &Change, former: &Value) -> Value {
     let mut back = json!({ "name": former["name"], "type": former["type"], "state": former["state"] });
     for detail in &change.details {
-        let Some(Step::Key(key)) = detail.path.steps().get(2) else { continue };
+        let Some(PathStep::Key(key)) = detail.path.steps().get(2) else { continue };
         let value = match former.get(key) {
             Some(value) => value.clone(),
             None if key == "controller" => "".into(),
@@ -149,7 +149,7 @@ fn lost_routes(plan: &Plan, observed: &Value) -> Vec<Value> {
     let loses = |change: &Change, name: &str| {
         let is_meant = matches!(&change.subject, Subject::Interface { name: changed, .. } if changed == name);
         let of_addresses = change.details.iter().any(|detail| {
-            matches!(detail.path.steps().get(2), Some(Step::Key(key)) if key == "ipv4" || key == "ipv6")
+            matches!(detail.path.steps().get(2), Some(PathStep::Key(key)) if key == "ipv4" || key == "ipv6")
         });
         is_meant && (change.kind == ChangeKind::Remove || of_addresses)
     };

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Change, ChangeKind, Detail, Subject};
 use crate::compare::{self, Declared, Difference, View, ovs, route, rule};
-use crate::path::{Path, Step};
+use crate::path::{Path, PathStep};
 use crate::state::{self, is_absent, kind, name};
 
 impl From<Difference> for Detail {
@@ -72,7 +72,7 @@ fn collect(path: Path, value: &Value, details: &mut Vec<Detail>) {
 }
 
 fn is_database_map(path: &Path) -> bool {
-    matches!(path.last(), Some(Step::Key(key)) if key == "external_ids" || key == "other_config")
+    matches!(path.last(), Some(PathStep::Key(key)) if key == "external_ids" || key == "other_config")
 }
 
 /// Changes of what is no interface; one per route and rule, one for each of the rest.
@@ -96,15 +96,15 @@ pub(super) fn of_host(differences: Vec<Difference>) -> Vec<Change> {
 fn host_subject(Difference { path, want, got }: &Difference) -> Subject {
     let entry = if want.is_object() { want } else { got };
     match path.steps() {
-        [Step::Key(section), ..] if section == "dns-resolver" => Subject::Dns,
-        [Step::Key(section), ..] if section == "hostname" => Subject::Hostname,
-        [Step::Key(section), ..] if section == "route-rules" => {
+        [PathStep::Key(section), ..] if section == "dns-resolver" => Subject::Dns,
+        [PathStep::Key(section), ..] if section == "hostname" => Subject::Hostname,
+        [PathStep::Key(section), ..] if section == "route-rules" => {
             Subject::RouteRule { selector: rule::label(entry) }
         }
-        [Step::Key(section), _, Step::Item(destination), ..] if section == "routes" => {
+        [PathStep::Key(section), _, PathStep::Item(destination), ..] if section == "routes" => {
             Subject::Route { destination: destination.clone() }
         }
-        [Step::Key(section), ..] if section == "routes" => {
+        [PathStep::Key(section), ..] if section == "routes" => {
             Subject::Route { destination: route::label(entry) }
         }
         _ => Subject::OvsDb,

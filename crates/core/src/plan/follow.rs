@@ -8,7 +8,7 @@ use super::change::subject;
 use super::{Change, ChangeKind, Detail, Subject};
 use crate::compare::View;
 use crate::interface_kind::InterfaceKind;
-use crate::path::{Path, Step};
+use crate::path::{Path, PathStep};
 use crate::state::{self, interfaces, is_up, kind, list, name, text};
 
 /// Ports that come to a controller or leave one, said at the port as well.
@@ -147,7 +147,7 @@ fn mentioned(view: &View<'_>, change: &Change) -> Vec<String> {
     for detail in &change.details {
         let entries = [&detail.want, &detail.got];
         match (&change.subject, detail.path.last()) {
-            (Subject::Interface { .. }, Some(Step::Key(key))) if key == "controller" => {
+            (Subject::Interface { .. }, Some(PathStep::Key(key))) if key == "controller" => {
                 names.extend(entries.iter().filter_map(|entry| entry.as_str()).map(str::to_owned));
             }
             (Subject::Interface { .. }, _) => names.extend(port_of(detail)),
@@ -165,7 +165,7 @@ fn mentioned(view: &View<'_>, change: &Change) -> Vec<String> {
 /// A port that is a detail of its controller's change.
 fn port_of(detail: &Detail) -> Option<String> {
     match detail.path.steps() {
-        [.., Step::Key(list), Step::Item(port)] if list == "port" || list == "ports-config" => {
+        [.., PathStep::Key(list), PathStep::Item(port)] if list == "port" || list == "ports-config" => {
             Some(port.clone())
         }
         _ => None,

@@ -1,4 +1,4 @@
-//! What a declared state would change on a host, and how deep that cuts.
+//! What a declared state would change on a host, and how much that disturbs the host.
 
 mod address;
 mod applicable;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::compare::{self, View};
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
-use crate::impact::{Impact, Judge};
+use crate::impact::{Impact, ImpactAssessor};
 use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 use crate::reach::OwnPath;
@@ -120,11 +120,11 @@ pub fn types_to_make(desired: &Value, observed: &Value) -> BTreeSet<InterfaceKin
 fn summarise(view: &View<'_>, facts: &Facts, changes: Vec<Change>) -> Plan {
     let own_path = OwnPath::of(view.observed, facts.protect);
     let touched = follow::touched(view, &changes);
-    let judge = Judge { view, own_path: &own_path, protect: facts.protect };
-    let verdict = judge.verdict(&changes, touched.iter().map(String::as_str));
+    let assessor = ImpactAssessor { view, own_path: &own_path, protect: facts.protect };
+    let assessment = assessor.assess(&changes, touched.iter().map(String::as_str));
     Plan {
-        impact: verdict.impact,
-        reason: verdict.reason,
+        impact: assessment.impact,
+        reason: assessment.reason,
         own_path: touched.iter().filter(|device| own_path.contains(device)).cloned().collect(),
         created: follow::created(view, &changes),
         removed: named(&changes, ChangeKind::Remove),

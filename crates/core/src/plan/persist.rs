@@ -21,24 +21,25 @@ pub(super) fn demand(view: &View<'_>, facts: &Facts, changes: &mut Vec<Change>) 
         let exists = view.now(name(want), kind(want)).is_some();
         let rewritten = changes.iter().any(|change| change.subject == subject(want));
         let at = declared.path.key("profile");
-        let flaws = flaws(want, facts).into_iter().filter(|flaw| flaw.is_rival() || !rewritten);
-        let details: Vec<Detail> = flaws.map(|flaw| flaw.detail(&at)).collect();
+        let problems =
+            problems(want, facts).into_iter().filter(|problem| problem.is_conflict() || !rewritten);
+        let details: Vec<Detail> = problems.map(|problem| problem.detail(&at)).collect();
         if lasting && exists && !details.is_empty() {
             changes.push(Change { kind: ChangeKind::Persist, subject: subject(want), details });
         }
     }
 }
 
-enum Flaw<'a> {
+enum ProfileProblem<'a> {
     NoProfile,
     NotOnDisk(&'a ProfileFact),
     NoAutoconnect(&'a ProfileFact),
-    Rival(&'a ProfileFact),
+    Conflict(&'a ProfileFact),
 }
 
-impl Flaw<'_> {
-    fn is_rival(&self) -> bool {
-        matches!(self, Self::Rival(_))
+impl ProfileProblem<'_> {
+    fn is_conflict(&self) -> bool {
+        matches!(self, Self::Conflict(_))
     }
 
     fn detail(&self, at: &crate::path::Path) -> Detail {
@@ -48,13 +49,13 @@ impl Flaw<'_> {
             Self::NoAutoconnect(profile) => {
                 (at.item(&profile.id).key("autoconnect"), true.into(), false.into())
             }
-            Self::Rival(rival) => (at.item(&rival.id).key("autoconnect"), false.into(), true.into()),
+            Self::Conflict(other) => (at.item(&other.id).key("autoconnect"), false.into(), true.into()),
         };
         Detail { path, want, got }
     }
 }
 
-fn flaws<'f>(want: &Value, facts: &'f Facts) -> Vec<Flaw<'f>> {
+fn problems<'f>(want: &Value, facts: &'f Facts) -> Vec<ProfileProblem<'f>> {
     let fitting = |profile: &&ProfileFact| fits(profile, &kind(want));
     let active = facts
         .profiles
@@ -64,27 +65,27 @@ fn flaws<'f>(want: &Value, facts: &'f Facts) -> Vec<Flaw<'f>> {
     let of_name = |profile: &&ProfileFact| profile.interface.as_deref() == Some(name(want));
     let Some(active) = active else {
         let any = facts.profiles.iter().filter(fitting).any(|profile| of_name(&profile));
-        return if any { Vec::new() } else { vec![Flaw::NoProfile] };
+        return if any { Vec::new() } else { vec![ProfileProblem::NoProfile] };
     };
-    let mut flaws = Vec::new();
+    let mut problems = Vec::new();
     if !active.on_disk {
-        flaws.push(Flaw::NotOnDisk(active));
+        problems.push(ProfileProblem::NotOnDisk(active));
     } else if !active.autoconnect {
-        flaws.push(Flaw::NoAutoconnect(active));
+        problems.push(ProfileProblem::NoAutoconnect(active));
     }
-    let rivals =
-        facts.profiles.iter().filter(fitting).filter(of_name).filter(|rival| displaces(rival, active));
-    flaws.extend(rivals.map(Flaw::Rival));
-    flaws
+    let conflicting =
+        facts.profiles.iter().filter(fitting).filter(of_name).filter(|other| displaces(other, active));
+    problems.extend(conflicting.map(ProfileProblem::Conflict));
+    problems
 }
 
 /// Of two profiles for one device NetworkManager starts the one of higher priority, else the one used last:
 /// with equal priority nobody knows which that will have been.
-fn displaces(rival: &ProfileFact, active: &ProfileFact) -> bool {
-    rival.uuid != active.uuid
-        && rival.on_disk
-        && rival.autoconnect
-        && rival.autoconnect_priority >= active.autoconnect_priority
+fn displaces(other: &ProfileFact, active: &ProfileFact) -> bool {
+    other.uuid != active.uuid
+        && other.on_disk
+        && other.autoconnect
+        && other.autoconnect_priority >= active.autoconnect_priority
 }
 
 /// An OVS bridge, its port and its interface are three profiles for one name.

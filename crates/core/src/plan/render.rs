@@ -4,16 +4,17 @@ use serde_json::Value;
 
 use super::{Change, ChangeKind, Detail, Plan, Subject};
 use crate::impact::Impact;
-use crate::path::{Path, Step};
+use crate::path::{Path, PathStep};
 use crate::state::text;
+use crate::terminal::TextStyle;
 
 pub(super) fn render(plan: &Plan, colour: bool) -> String {
-    let ink = Ink { colour };
-    let mut lines: Vec<String> = plan.changes.iter().flat_map(|change| lines(change, ink)).collect();
+    let style = TextStyle { colour };
+    let mut lines: Vec<String> = plan.changes.iter().flat_map(|change| lines(change, style)).collect();
     if plan.is_empty() {
         lines.push("Nothing to do: the state holds.".into());
     }
-    lines.push(ink.bold(&impact(plan)));
+    lines.push(style.bold(&impact(plan)));
     lines.join("\n") + "\n"
 }
 
@@ -33,10 +34,10 @@ fn impact(plan: &Plan) -> String {
     format!("impact: {class}: {}", plan.reason.as_deref().unwrap_or(default))
 }
 
-fn lines(change: &Change, ink: Ink) -> Vec<String> {
-    let mut lines = vec![ink.sign(change.kind, &headline(change))];
+fn lines(change: &Change, style: TextStyle) -> Vec<String> {
+    let mut lines = vec![sign(change.kind, &headline(change), style)];
     if !is_told_by_headline(change) {
-        lines.extend(change.details.iter().map(|detail| format!("    {}", line(change, detail, ink))));
+        lines.extend(change.details.iter().map(|detail| format!("    {}", line(change, detail, style))));
     }
     lines
 }
@@ -66,21 +67,21 @@ fn headline(change: &Change) -> String {
     }
 }
 
-fn line(change: &Change, Detail { path, want, got }: &Detail, ink: Ink) -> String {
+fn line(change: &Change, Detail { path, want, got }: &Detail, style: TextStyle) -> String {
     let is_address = want.get("ip").or_else(|| got.get("ip")).is_some();
     let path = &path.parent().filter(|_| is_address).unwrap_or_else(|| path.clone());
     let place = place(path, &change.subject);
     let label = |entry: &Value| match path.last() {
         // A port's own name is already in its place.
-        Some(Step::Item(_)) if value(entry).is_empty() => place.clone(),
-        Some(Step::Item(item)) if value(entry) == *item => place.clone(),
+        Some(PathStep::Item(_)) if value(entry).is_empty() => place.clone(),
+        Some(PathStep::Item(item)) if value(entry) == *item => place.clone(),
         _ => format!("{place}: {}", value(entry)),
     };
     match (change.kind, want, got) {
         (ChangeKind::Add, want, _) => label(want),
-        (_, want, Value::Null) => ink.green(&format!("+ {}", label(want))),
-        (_, Value::Null, got) => ink.red(&format!("- {}", label(got))),
-        (_, want, got) => ink.yellow(&format!("~ {place}: {} -> {}", value(got), value(want))),
+        (_, want, Value::Null) => style.green(&format!("+ {}", label(want))),
+        (_, Value::Null, got) => style.red(&format!("- {}", label(got))),
+        (_, want, got) => style.yellow(&format!("~ {place}: {} -> {}", value(got), value(want))),
     }
 }
 
@@ -92,7 +93,7 @@ fn place(path: &Path, subject: &Subject) -> String {
         Subject::Hostname | Subject::OvsDb => 1,
     };
     let below: Path =
-        path.steps().iter().skip(skip).filter(|step| !matches!(step, Step::Index(_))).cloned().collect();
+        path.steps().iter().skip(skip).filter(|step| !matches!(step, PathStep::Index(_))).cloned().collect();
     below.to_string()
 }
 
@@ -154,38 +155,11 @@ fn rule(rule: &Value) -> String {
     words.join(" ")
 }
 
-#[derive(Clone, Copy)]
-struct Ink {
-    colour: bool,
-}
-
-impl Ink {
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    fn green(self, text: &str) -> String {
-        self.paint("32", text)
-    }
-
-    fn red(self, text: &str) -> String {
-        self.paint("31", text)
-    }
-
-    fn yellow(self, text: &str) -> String {
-        self.paint("33", text)
-    }
-
-    fn bold(self, text: &str) -> String {
-        self.paint("1", text)
-    }
-
-    fn sign(self, kind: ChangeKind, text: &str) -> String {
-        match kind {
-            ChangeKind::Add => self.green(&format!("+ {text}")),
-            ChangeKind::Modify => self.yellow(&format!("~ {text}")),
-            ChangeKind::Remove => self.red(&format!("- {text}")),
-            ChangeKind::Persist => self.yellow(&format!("! {text}")),
-        }
+fn sign(kind: ChangeKind, text: &str, style: TextStyle) -> String {
+    match kind {
+        ChangeKind::Add => style.green(&format!("+ {text}")),
+        ChangeKind::Modify => style.yellow(&format!("~ {text}")),
+        ChangeKind::Remove => style.red(&format!("- {text}")),
+        ChangeKind::Persist => style.yellow(&format!("! {text}")),
     }
 }

@@ -1,6 +1,6 @@
 //! A host in a few lines: it does what a plan names, and nothing else.
 
-use linesman_core::path::Step;
+use linesman_core::path::PathStep;
 use linesman_core::plan::{Change, ChangeKind, Plan, Subject};
 use serde_json::{Map, Value, json};
 
@@ -81,10 +81,10 @@ fn interface(change: &Change, name: &str, kind: &str, desired: &Value, host: &mu
     }
 }
 
-fn set(value: &mut Value, steps: &[Step], want: &Value) {
+fn set(value: &mut Value, steps: &[PathStep], want: &Value) {
     match steps {
-        [Step::Key(key)] => value[key.as_str()] = want.clone(),
-        [Step::Key(key), rest @ ..] => set(&mut value[key.as_str()], rest, want),
+        [PathStep::Key(key)] => value[key.as_str()] = want.clone(),
+        [PathStep::Key(key), rest @ ..] => set(&mut value[key.as_str()], rest, want),
         _ => {}
     }
 }

@@ -24,7 +24,9 @@ pub async fn lacking(desired: &Value, observed: &Value) -> BTreeSet<InterfaceKin
         match netlink.can_make(driver).await {
             Ok(true) => {}
             Ok(false) => drop(lacking.insert(kind)),
-            Err(error) => tracing::warn!("{error}"),
+            Err(error) => {
+                tracing::warn!(%error, driver, "cannot find out whether the kernel supports this kind of interface")
+            }
         }
     }
     lacking

@@ -5,7 +5,7 @@ use serde_json::Value;
 use linesman_core::codes::named_in;
 use linesman_core::compare::Difference;
 use linesman_core::outcome::{Category, Outcome, Verdict};
-use linesman_core::path::Step;
+use linesman_core::path::PathStep;
 use linesman_core::secrets::{is_secret, mask_text};
 
 /// More is in the agent's log and in `linesman history`.
@@ -83,7 +83,7 @@ fn differences(found: &[Difference]) -> Option<String> {
 
 pub fn difference(difference: &Difference) -> String {
     let Difference { path, want, got } = difference;
-    let secret = matches!(path.last(), Some(Step::Key(key)) if is_secret(key));
+    let secret = matches!(path.last(), Some(PathStep::Key(key)) if is_secret(key));
     if secret {
         return format!("{ROOT}{path} is another secret");
     }

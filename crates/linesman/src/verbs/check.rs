@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use linesman_core::codes::CONTRADICTION;
 use linesman_core::compose::compose;
 use linesman_core::diagnostic::{Diagnostic, render};
+use linesman_core::diagnostic_record::DiagnosticRecord;
 use linesman_core::document::Document;
-use linesman_core::finding::Finding;
 use linesman_core::policy::Policy;
 
 use crate::cli::{CheckArgs, Format};
@@ -67,7 +67,7 @@ fn contradictions(checked: &mut [Checked]) {
 fn complain(why: &Unreadable, format: Format) -> Exit {
     match format {
         Format::Text => output::error(format!("linesman: {}", why.message)),
-        other => output::data(other, &[Finding::unreadable(&why.file, why.message.clone())]),
+        other => output::data(other, &[DiagnosticRecord::unreadable(&why.file, why.message.clone())]),
     }
     Exit::Input
 }
@@ -116,14 +116,17 @@ impl Checked {
         matches!(self, Self::Right(_))
     }
 
-    fn findings(&self) -> Vec<Finding> {
+    fn findings(&self) -> Vec<DiagnosticRecord> {
         match self {
             Self::Right(_) => Vec::new(),
-            Self::Wrong(document, problems) => problems.iter().map(|p| Finding::of(p, document)).collect(),
-            Self::NoDocument { name, text, faults } => {
-                faults.iter().map(|fault| Finding::of(fault, (name.as_str(), text.as_str()))).collect()
+            Self::Wrong(document, problems) => {
+                problems.iter().map(|p| DiagnosticRecord::of(p, document)).collect()
             }
-            Self::Unreadable(why) => vec![Finding::unreadable(&why.file, why.message.clone())],
+            Self::NoDocument { name, text, faults } => faults
+                .iter()
+                .map(|fault| DiagnosticRecord::of(fault, (name.as_str(), text.as_str())))
+                .collect(),
+            Self::Unreadable(why) => vec![DiagnosticRecord::unreadable(&why.file, why.message.clone())],
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use linesman_core::diagnostic::render;
 use linesman_engine::observe;
-use linesman_tools::import::{self, Fault, Imported, Input};
+use linesman_tools::import::{self, ImportError, Imported, Input};
 
 use crate::cli::{Format, ImportArgs, ImportFormat};
 use crate::exit::Exit;
@@ -77,7 +77,7 @@ fn print(imported: &Imported, from: &str, format: Format) -> Exit {
     Exit::Done
 }
 
-fn refuse(faults: &[Fault], inputs: &[Input]) -> Exit {
+fn refuse(faults: &[ImportError], inputs: &[Input]) -> Exit {
     for fault in faults {
         let input =
             inputs.get(fault.file).map_or(("", ""), |input| (input.name.as_str(), input.text.as_str()));

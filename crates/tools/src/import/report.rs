@@ -36,7 +36,7 @@ impl fmt::Display for Note {
 
 /// What is wrong with one of the inputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct ImportError {
     /// Which input, counted from 0.
     pub file: usize,
     pub diagnostic: Diagnostic,
@@ -66,7 +66,7 @@ fn one_line(text: &str) -> String {
 pub(super) struct Log<'i> {
     inputs: &'i [Input],
     notes: Vec<(Place, Note)>,
-    faults: Vec<Fault>,
+    faults: Vec<ImportError>,
 }
 
 /// An input with more mistakes than this is told about the first ones.
@@ -90,12 +90,12 @@ impl<'i> Log<'i> {
 
     pub fn broken(&mut self, file: usize, diagnostic: Diagnostic) {
         if self.faults.len() < MAX_FAULTS {
-            self.faults.push(Fault { file, diagnostic });
+            self.faults.push(ImportError { file, diagnostic });
         }
     }
 
     /// The state, unless something was wrong. Notes come in the order of the text.
-    pub fn finish(mut self, state: Value) -> Result<Imported, Vec<Fault>> {
+    pub fn finish(mut self, state: Value) -> Result<Imported, Vec<ImportError>> {
         if !self.faults.is_empty() {
             self.faults.sort_by_key(|fault| (fault.file, fault.diagnostic.span));
             return Err(self.faults);

@@ -16,10 +16,10 @@ use linesman_core::state::{
 pub(super) fn build(state: &Value) -> Topology {
     let described: Vec<&Value> =
         interfaces(state).iter().filter(|entry| !is_absent(entry) && !name(entry).is_empty()).collect();
-    let mut draft = Draft::new(&described);
-    described.iter().for_each(|entry| draft.relate(entry));
+    let mut builder = GraphBuilder::new(&described);
+    described.iter().for_each(|entry| builder.relate(entry));
     let routes = DefaultRoutes::of(state);
-    let mut topology = draft.finish(hostname(state), &routes);
+    let mut topology = builder.finish(hostname(state), &routes);
     mark_default_path(&mut topology);
     topology
 }
@@ -39,8 +39,8 @@ fn mark_default_path(topology: &mut Topology) {
     }
 }
 
-/// What the graph knows while it grows: who is described, who is only named, and how they relate.
-struct Draft<'a> {
+/// The graph while it is built: who is described, who is only named, and how they relate.
+struct GraphBuilder<'a> {
     nodes: BTreeMap<String, Node<'a>>,
     edges: BTreeSet<Edge>,
 }
@@ -57,7 +57,7 @@ impl Node<'_> {
     }
 }
 
-impl<'a> Draft<'a> {
+impl<'a> GraphBuilder<'a> {
     fn new(described: &[&'a Value]) -> Self {
         let nodes = described.iter().map(|entry| {
             let (name, kind) = (name(entry), plain_kind(entry));

@@ -1,5 +1,7 @@
 //! A tree from the hardware upwards, for a terminal.
 
+use linesman_core::terminal::TextStyle;
+
 use super::graph::Graph;
 use super::{Interface, Layer, Topology, label};
 
@@ -14,9 +16,9 @@ pub(super) fn render(topology: &Topology, colour: bool) -> String {
     let head = Line { tree: "INTERFACE".into(), label: "TYPE".into(), mtu: "MTU".into(), ..Line::default() };
     let head = Line { last: Some(Last::Plain("ADDRESS".into())), ..head };
     let widths = Widths::of(tree.lines.iter().chain([&head]));
-    let ink = Ink { colour };
-    std::iter::once(ink.dim(&head.set(&widths, Ink { colour: false })))
-        .chain(tree.lines.iter().map(|line| line.set(&widths, ink)))
+    let style = TextStyle { colour };
+    std::iter::once(style.dim(&head.set(&widths, TextStyle { colour: false })))
+        .chain(tree.lines.iter().map(|line| line.set(&widths, style)))
         .map(|line| format!("{}\n", line.trim_end()))
         .collect()
 }
@@ -79,7 +81,7 @@ impl Tree<'_> {
             let fill = "─".repeat(widest - width(carrier) + 1);
             let corner = if position == 0 { "┐" } else { "┤" };
             let rest = format!("{}│", " ".repeat(widest + 4));
-            self.tell(*carrier, "", &format!(" {fill}{corner}"), &rest);
+            self.describe(*carrier, "", &format!(" {fill}{corner}"), &rest);
         }
         let indent = " ".repeat(widest + 4);
         self.place(upper, &format!("{indent}└─ "), &format!("{indent}   "));
@@ -94,7 +96,7 @@ impl Tree<'_> {
         }
         let carried = self.graph.carried[index].clone();
         let below = if carried.is_empty() { "  " } else { "│ " };
-        self.tell(index, first, "", &format!("{rest}{below}"));
+        self.describe(index, first, "", &format!("{rest}{below}"));
         for (position, upper) in carried.iter().enumerate() {
             let last = position + 1 == carried.len();
             let (corner, bar) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
@@ -108,7 +110,7 @@ impl Tree<'_> {
         self.lines.push(Line { tree, label: whereto.into(), ..Line::default() });
     }
 
-    fn tell(&mut self, index: usize, first: &str, after: &str, rest: &str) {
+    fn describe(&mut self, index: usize, first: &str, after: &str, rest: &str) {
         let interface = &self.topology.interfaces[index];
         let peer = self.graph.peer_of(index).map(|peer| &self.topology.interfaces[peer]);
         let mut facts = facts(interface, peer).into_iter();
@@ -193,51 +195,28 @@ impl Line {
         [&self.tree, &self.name, &self.after].iter().map(|part| part.chars().count()).sum::<usize>() + dot
     }
 
-    fn set(&self, widths: &Widths, ink: Ink) -> String {
+    fn set(&self, widths: &Widths, style: TextStyle) -> String {
         let dot = match self.dot {
-            Some(Dot::Up) => ink.green("●") + " ",
-            Some(Dot::Down) => ink.red("○") + " ",
-            Some(Dot::Hearsay) => ink.dim("◌") + " ",
+            Some(Dot::Up) => style.green("●") + " ",
+            Some(Dot::Down) => style.red("○") + " ",
+            Some(Dot::Hearsay) => style.dim("◌") + " ",
             None => String::new(),
         };
         let gap = " ".repeat(widths.tree - self.tree_width());
-        let tree =
-            format!("{}{dot}{}{}{gap}", ink.dim(&self.tree), ink.bold(&self.name), ink.dim(&self.after));
+        let tree = format!(
+            "{}{dot}{}{}{gap}",
+            style.dim(&self.tree),
+            style.bold(&self.name),
+            style.dim(&self.after)
+        );
         let last = match &self.last {
             Some(Last::Plain(text)) => text.clone(),
-            Some(Last::Strong(text)) => ink.green(text),
-            Some(Last::Faint(text)) => ink.dim(text),
+            Some(Last::Strong(text)) => style.green(text),
+            Some(Last::Faint(text)) => style.dim(text),
             None => String::new(),
         };
         let (label, mtu) =
             (format!("{:<1$}", self.label, widths.label), format!("{:>1$}", self.mtu, widths.mtu));
         format!("{tree}  {label}  {mtu}  {last}")
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Ink {
-    colour: bool,
-}
-
-impl Ink {
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.colour && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    fn green(self, text: &str) -> String {
-        self.paint("32", text)
-    }
-
-    fn red(self, text: &str) -> String {
-        self.paint("31", text)
-    }
-
-    fn bold(self, text: &str) -> String {
-        self.paint("1", text)
-    }
-
-    fn dim(self, text: &str) -> String {
-        self.paint("2", text)
     }
 }

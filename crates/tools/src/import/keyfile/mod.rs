@@ -13,14 +13,14 @@ mod routes;
 use std::collections::BTreeMap;
 
 use super::draft::{self, Draft, Section};
-use super::report::{Fault, Imported, Log};
+use super::report::{ImportError, Imported, Log};
 use super::{Input, fields::Fields};
 use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::secrets::is_secret;
 use names::Names;
 use profile::Profile;
 
-pub(super) fn import(inputs: &[Input]) -> Result<Imported, Vec<Fault>> {
+pub(super) fn import(inputs: &[Input]) -> Result<Imported, Vec<ImportError>> {
     let mut log = Log::new(inputs);
     let read = |(file, input): (usize, &Input), log: &mut Log<'_>| Profile::read(file, input, log);
     let profiles: Vec<Profile> =

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use linesman_core::interface_kind::InterfaceKind;
 use serde_json::json;
 
-use super::routes::Way;
+use super::routes::NextHopDevice;
 use super::{Device, Work};
 use crate::import::draft::{Section, mac, put, put_section};
 use crate::import::fields::{Field, Fields};
@@ -87,7 +87,7 @@ impl Work<'_> {
         vrf.insert("port".into(), ports.clone().into());
         put(&mut vrf, "route-table-id", table);
         put_section(interface, "vrf", vrf);
-        let ports = Way::Ports(self.ports_of(&ports));
+        let ports = NextHopDevice::Ports(self.ports_of(&ports));
         self.routes(fields, &ports, table);
     }
 }

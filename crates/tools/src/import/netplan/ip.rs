@@ -6,7 +6,7 @@ use ipnet::IpNet;
 use serde_json::Value;
 
 use super::Work;
-use super::routes::Way;
+use super::routes::NextHopDevice;
 use crate::import::draft::{Section, address, address_entry, put};
 use crate::import::fields::{At, Content, Fields};
 use crate::import::report::Log;
@@ -25,7 +25,7 @@ impl Work<'_> {
         self.ipv6(fields, v6, interface);
         self.nameservers(fields);
         if interface.get("type").is_none_or(|kind| kind != "vrf") {
-            self.routes(fields, &Way::Own(name), table);
+            self.routes(fields, &NextHopDevice::Interface(name), table);
         }
     }
 

@@ -15,7 +15,7 @@ use linesman_core::interface_kind::InterfaceKind;
 use super::Input;
 use super::draft::{self, Draft, Section, mac, put};
 use super::fields::{Content, Field, Fields};
-use super::report::{Fault, Imported, Log};
+use super::report::{ImportError, Imported, Log};
 
 /// Netplan's sections of devices, and NMState's type for each; that of a tunnel depends on its mode.
 const KINDS: &[(&str, Option<InterfaceKind>)] = &[
@@ -29,7 +29,7 @@ const KINDS: &[(&str, Option<InterfaceKind>)] = &[
     ("vrfs", Some(InterfaceKind::Vrf)),
 ];
 
-pub(super) fn import(inputs: &[Input]) -> Result<Imported, Vec<Fault>> {
+pub(super) fn import(inputs: &[Input]) -> Result<Imported, Vec<ImportError>> {
     let mut log = Log::new(inputs);
     let mut network = merge::files(inputs, &mut log);
     version(&mut network, &mut log);

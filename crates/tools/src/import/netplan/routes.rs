@@ -12,8 +12,8 @@ use crate::import::fields::{Fields, Place};
 use linesman_core::state::address;
 
 /// Where a route leaves the host: its device, or one of a VRF's ports.
-pub(super) enum Way<'a> {
-    Own(&'a str),
+pub(super) enum NextHopDevice<'a> {
+    Interface(&'a str),
     Ports(Vec<Port>),
 }
 
@@ -23,12 +23,12 @@ pub(super) struct Port {
     networks: Vec<IpNet>,
 }
 
-impl Way<'_> {
+impl NextHopDevice<'_> {
     /// Of a VRF's ports the one in whose network the next hop is; else the first.
-    fn out(&self, hop: Option<IpAddr>) -> &str {
+    fn name(&self, hop: Option<IpAddr>) -> &str {
         let ports = match self {
-            Way::Own(name) => return name,
-            Way::Ports(ports) => ports,
+            NextHopDevice::Interface(name) => return name,
+            NextHopDevice::Ports(ports) => ports,
         };
         let reaches =
             |port: &&Port| hop.is_some_and(|hop| port.networks.iter().any(|network| network.contains(&hop)));
@@ -61,7 +61,7 @@ impl Work<'_> {
     }
 
     /// `table` is that of the VRF the routes belong to.
-    pub(super) fn routes(&mut self, fields: &mut Fields, way: &Way<'_>, table: Option<u32>) {
+    pub(super) fn routes(&mut self, fields: &mut Fields, device: &NextHopDevice<'_>, table: Option<u32>) {
         for (key, everywhere) in [("gateway4", "0.0.0.0/0"), ("gateway6", "::/0")] {
             let Some(gateway) = fields.text(key, &mut self.log) else { continue };
             let Some(ip) =
@@ -71,7 +71,7 @@ impl Work<'_> {
                 self.log.fault(gateway.place, message, "write an IP address");
                 continue;
             };
-            let (hop, out) = (ip.to_string(), way.out(Some(ip)));
+            let (hop, out) = (ip.to_string(), device.name(Some(ip)));
             self.draft.routes.push(
                 json!({ "destination": everywhere, "next-hop-address": hop, "next-hop-interface": out }),
             );
@@ -79,7 +79,7 @@ impl Work<'_> {
         for item in fields.items("routes", &mut self.log) {
             let place = item.place;
             if let Some(route) = item.fields("a route", &mut self.log) {
-                let route = self.route(route, place, way, table);
+                let route = self.route(route, place, device, table);
                 self.draft.routes.extend(route);
             }
         }
@@ -96,12 +96,12 @@ impl Work<'_> {
         &mut self,
         mut fields: Fields,
         place: Place,
-        way: &Way<'_>,
+        device: &NextHopDevice<'_>,
         table: Option<u32>,
     ) -> Option<Value> {
         let via = fields.text("via", &mut self.log);
         let hop = via.as_ref().and_then(|at| at.value.parse::<IpAddr>().ok());
-        let out = way.out(hop).to_owned();
+        let out = device.name(hop).to_owned();
         let log = &mut self.log;
         if let (Some(at), None) = (&via, hop) {
             log.fault(at.place, format!("'{}' is not a next hop", at.value), "write an IP address");

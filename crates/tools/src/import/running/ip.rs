@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
-use super::{Host, links};
+use super::{RunningHost, links};
 use crate::import::draft::Section;
 use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::state::{flag, kind, list, name, text};
@@ -41,7 +41,7 @@ const AUTOMATIC: &[&str] = &[
     "addr-gen-mode",
 ];
 
-impl Host<'_> {
+impl RunningHost<'_> {
     pub(super) fn addresses(&mut self, observed: &Value, interface: &mut Section) {
         if kind(observed) == InterfaceKind::OvsBridge || links::is_port(self.state, observed) {
             return;

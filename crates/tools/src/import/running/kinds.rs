@@ -95,10 +95,10 @@ fn ethernet(observed: &Value) -> Vec<(String, Value)> {
     }
     let mut ethernet = Section::new();
     if at(observed, &["ethernet", "auto-negotiation"]) == Some(&Value::Bool(false)) {
-        let told = ["auto-negotiation", "speed", "duplex"]
+        let settings = ["auto-negotiation", "speed", "duplex"]
             .iter()
             .filter_map(|key| Some(((*key).to_owned(), at(observed, &["ethernet", key])?.clone())));
-        ethernet.extend(told);
+        ethernet.extend(settings);
     }
     if let Some(total) =
         at(observed, &["ethernet", "sr-iov", "total-vfs"]).and_then(Value::as_u64).filter(|total| *total > 0)
@@ -194,7 +194,7 @@ fn bridge(section: &Value) -> Value {
 
 fn bridge_defaults() -> Vec<(&'static str, Value)> {
     vec![
-        // Read-only, or told twice.
+        // Read-only, or reported twice.
         ("gc-timer", Value::Null),
         ("hello-timer", Value::Null),
         ("group-fwd-mask", Value::Null),

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{Host, kinds};
+use super::{RunningHost, kinds};
 use crate::import::draft::{Section, put};
 use linesman_core::interface_kind::{InterfaceKind, Requirement};
 use linesman_core::secrets::is_secret;
 use linesman_core::state::{at, flag, interfaces, kind, list, name, ports, text};
 
-impl Host<'_> {
+impl RunningHost<'_> {
     pub(super) fn interface(&mut self, observed: &Value) -> Section {
         let mut interface = Section::new();
         interface.insert("name".into(), name(observed).into());

@@ -16,7 +16,7 @@ use linesman_core::state::{at, interfaces, kind, list, name, text};
 
 /// `state` is all that NMState sees; `facts` tell who runs what.
 pub fn running(state: &Value, facts: &Facts) -> Imported {
-    let mut host = Host { state, facts, notes: Vec::new(), left_out: Vec::new() };
+    let mut host = RunningHost { state, facts, notes: Vec::new(), left_out: Vec::new() };
     let chosen: Vec<&Value> = interfaces(state).iter().filter(|interface| host.ours(interface)).collect();
     let written: Vec<Value> =
         chosen.into_iter().map(|interface| Value::Object(host.interface(interface))).collect();
@@ -32,14 +32,14 @@ pub fn running(state: &Value, facts: &Facts) -> Imported {
     Imported { state: Value::Object(document), notes }
 }
 
-struct Host<'a> {
+struct RunningHost<'a> {
     state: &'a Value,
     facts: &'a Facts,
     notes: Vec<Note>,
     left_out: Vec<String>,
 }
 
-impl Host<'_> {
+impl RunningHost<'_> {
     fn note(&mut self, place: &str, setting: &str, why: impl Into<String>) {
         self.notes.push(Note { place: place.to_owned(), setting: setting.to_owned(), why: why.into() });
     }

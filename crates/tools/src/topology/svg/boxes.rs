@@ -41,13 +41,13 @@ impl Style {
 
 /// What is written in one box, line by line.
 #[derive(Debug, Clone)]
-pub(super) struct Writing {
+pub(super) struct BoxText {
     pub(super) lines: Vec<(Style, String)>,
     pub(super) width: f64,
     pub(super) height: f64,
 }
 
-pub(super) fn writing(interface: &Interface) -> Writing {
+pub(super) fn writing(interface: &Interface) -> BoxText {
     let mut lines = vec![(Style::Name, interface.name.clone()), (Style::Label, label(interface))];
     if interface.layer == Layer::Physical {
         lines.extend(interface.mac_address.clone().map(|mac| (Style::Mac, mac)));
@@ -65,7 +65,7 @@ pub(super) fn writing(interface: &Interface) -> Writing {
     let widest = lines.iter().map(|(style, text)| style.width(text)).fold(96.0, f64::max);
     let room = lines.iter().map(|(style, _)| style.room()).map(|(above, below)| above + below);
     let height = room.sum::<f64>() + 1.5 * PADDING;
-    Writing { lines, width: (widest + 2.0 * PADDING + 4.0).ceil(), height }
+    BoxText { lines, width: (widest + 2.0 * PADDING + 4.0).ceil(), height }
 }
 
 fn label(interface: &Interface) -> String {
@@ -75,7 +75,7 @@ fn label(interface: &Interface) -> String {
 
 /// Many of a kind that differ in nothing but their names are one box.
 #[derive(Debug, Clone)]
-pub(super) struct Crowd {
+pub(super) struct GroupBox {
     pub(super) title: String,
     pub(super) columns: usize,
     pub(super) cell: f64,
@@ -83,7 +83,7 @@ pub(super) struct Crowd {
     pub(super) height: f64,
 }
 
-pub(super) fn crowd(members: &[&Interface]) -> Crowd {
+pub(super) fn group_box(members: &[&Interface]) -> GroupBox {
     let kind = members.first().map(|first| &first.kind);
     let one_kind = kind.filter(|kind| members.iter().all(|member| member.kind == **kind));
     let kind = one_kind.map_or_else(|| "interface".to_owned(), ToString::to_string);
@@ -93,5 +93,5 @@ pub(super) fn crowd(members: &[&Interface]) -> Crowd {
     let cell = (longest * SMALL + 22.0).ceil();
     let rows = members.len().div_ceil(columns) as f64;
     let width = (columns as f64 * cell + 2.0 * PADDING).max(Style::Name.width(&title) + 2.0 * PADDING);
-    Crowd { title, columns, cell, width: width.ceil(), height: (rows + 1.0) * LINE + 2.0 * PADDING }
+    GroupBox { title, columns, cell, width: width.ceil(), height: (rows + 1.0) * LINE + 2.0 * PADDING }
 }

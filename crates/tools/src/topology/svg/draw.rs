@@ -4,15 +4,15 @@ use std::fmt::Write;
 
 use super::super::graph::Graph;
 use super::super::{Interface, Topology, label};
-use super::boxes::{Crowd, Style, Writing};
+use super::boxes::{BoxText, GroupBox, Style};
 use super::place::{Band, MARGIN, Placed};
 use super::rows::{Item, Sheet};
 use super::style::{STYLE, class, escaped};
 
 pub(super) fn draw(topology: &Topology, graph: &Graph, sheet: &Sheet, placed: &Placed) -> String {
     let (width, height) = (placed.width, placed.height);
-    let mut pen = Pen { topology, sheet, placed, out: String::new() };
-    pen.write(format_args!(
+    let mut canvas = Canvas { topology, sheet, placed, out: String::new() };
+    canvas.write(format_args!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
          height=\"{height}\" role=\"img\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
          <rect class=\"sheet\" x=\".5\" y=\".5\" width=\"{}\" height=\"{}\" rx=\"10\"/>\n",
@@ -20,29 +20,29 @@ pub(super) fn draw(topology: &Topology, graph: &Graph, sheet: &Sheet, placed: &P
         width - 1.0,
         height - 1.0,
     ));
-    pen.text(MARGIN, 28.0, "host", &title(topology));
-    placed.bands.iter().for_each(|band| pen.band(band));
-    pen.lines();
-    pen.peers(graph);
-    (0..sheet.items.len()).for_each(|item| pen.item(item));
-    pen.legend(graph);
-    pen.out + "</svg>\n"
+    canvas.text(MARGIN, 28.0, "host", &title(topology));
+    placed.bands.iter().for_each(|band| canvas.band(band));
+    canvas.lines();
+    canvas.peers(graph);
+    (0..sheet.items.len()).for_each(|item| canvas.item(item));
+    canvas.legend(graph);
+    canvas.out + "</svg>\n"
 }
 
 fn title(topology: &Topology) -> String {
     topology.hostname.as_ref().map_or_else(|| "Network topology".into(), |name| format!("Network of {name}"))
 }
 
-struct Pen<'a> {
+struct Canvas<'a> {
     topology: &'a Topology,
     sheet: &'a Sheet,
     placed: &'a Placed,
     out: String,
 }
 
-impl Pen<'_> {
+impl Canvas<'_> {
     fn write(&mut self, what: std::fmt::Arguments<'_>) {
-        // Writing to a String cannot fail.
+        // BoxText to a String cannot fail.
         let _ = self.out.write_fmt(what);
     }
 
@@ -112,7 +112,7 @@ impl Pen<'_> {
         let (sheet, topology) = (self.sheet, self.topology);
         match &sheet.items[item] {
             Item::One(index, writing) => self.one(item, &topology.interfaces[*index], writing),
-            Item::Many(members, crowd) => self.many(item, members, crowd),
+            Item::Many(members, group) => self.many(item, members, group),
             Item::Lane => {}
         }
     }
@@ -132,7 +132,7 @@ impl Pen<'_> {
         (x, y)
     }
 
-    fn one(&mut self, item: usize, interface: &Interface, writing: &Writing) {
+    fn one(&mut self, item: usize, interface: &Interface, writing: &BoxText) {
         self.write(format_args!("<g><title>{}</title>\n", escaped(&tooltip(interface))));
         let way = if interface.on_default_path { " way" } else { "" };
         let down = if interface.is_up() { "" } else { " down" };
@@ -170,14 +170,14 @@ impl Pen<'_> {
         self.write(format_args!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"4\"/>\n"));
     }
 
-    fn many(&mut self, item: usize, members: &[usize], crowd: &Crowd) {
+    fn many(&mut self, item: usize, members: &[usize], group: &GroupBox) {
         let layer = self.topology.interfaces[members[0]].layer;
         let (x, y) = self.frame(item, "box", class(layer));
-        self.text(x + 16.0, y + 21.0, "name", &crowd.title);
+        self.text(x + 16.0, y + 21.0, "name", &group.title);
         for (position, member) in members.iter().enumerate() {
             let interface = &self.topology.interfaces[*member];
-            let x = x + 16.0 + (position % crowd.columns) as f64 * crowd.cell;
-            let y = y + 41.0 + (position / crowd.columns) as f64 * 16.0;
+            let x = x + 16.0 + (position % group.columns) as f64 * group.cell;
+            let y = y + 41.0 + (position / group.columns) as f64 * 16.0;
             self.write(format_args!("<g><title>{}</title>\n", escaped(&tooltip(interface))));
             self.dot(x + 4.0, y - 4.0, interface.is_up());
             self.text(x + 12.0, y, "mono", &interface.name);
@@ -196,7 +196,7 @@ impl Pen<'_> {
         {
             self.dot(x, y - 4.0, up);
             self.text(x + 10.0, y, "", word);
-            x += 28.0 + LETTER * word.len() as f64;
+            x += 28.0 + CHARACTER * word.len() as f64;
         }
         let way = interfaces.iter().any(|interface| interface.on_default_path);
         let lines = [("way", "default route", way), ("peer", "two ends of a pair", !graph.peers.is_empty())];
@@ -204,13 +204,13 @@ impl Pen<'_> {
             let (end, middle) = (x + 22.0, y - 4.0);
             self.write(format_args!("<path class=\"{class}\" d=\"M{x} {middle}H{end}\"/>\n"));
             self.text(end + 6.0, y, "", word);
-            x = end + 24.0 + LETTER * word.len() as f64;
+            x = end + 24.0 + CHARACTER * word.len() as f64;
         }
     }
 }
 
-/// The mean width of a letter in the legend.
-const LETTER: f64 = 6.0;
+/// The mean width of a character in the legend.
+const CHARACTER: f64 = 6.0;
 
 fn shown<T>((mark, word, occurs): (T, &'static str, bool)) -> Option<(T, &'static str)> {
     occurs.then_some((mark, word))

@@ -94,8 +94,8 @@ const BENT: f64 = 1.0;
 /// What nothing holds goes wherever the others leave room.
 const LOOSE: f64 = 1e-6;
 
-/// Where an item would like to be, and how much.
-type Wish = (f64, f64);
+/// Where an item should be, and with which weight.
+type Target = (f64, f64);
 
 fn columns(sheet: &Sheet) -> Vec<f64> {
     let neighbours = Neighbours::of(sheet);
@@ -108,24 +108,24 @@ fn columns(sheet: &Sheet) -> Vec<f64> {
         let straight = STRAIGHT[usize::from(sweep + STRAIGHTEN >= SWEEPS)];
         for step in 0..count {
             let row = &sheet.rows[if sweep % 2 == 0 { step } else { count - 1 - step }].1;
-            let wishing = Wishing { sheet, neighbours: &neighbours, straight, x: &x };
-            let wishes: Vec<Wish> = (0..row.len()).map(|slot| wishing.of(row, slot)).collect();
-            arrange(sheet, row, &wishes, &mut x);
+            let alignment = Alignment { sheet, neighbours: &neighbours, straight, x: &x };
+            let targets: Vec<Target> = (0..row.len()).map(|slot| alignment.of(row, slot)).collect();
+            arrange(sheet, row, &targets, &mut x);
         }
     }
     let left = (0..x.len()).map(|item| x[item] - sheet.items[item].size().0 / 2.0).fold(f64::MAX, f64::min);
     x.iter().map(|x| x - left).collect()
 }
 
-struct Wishing<'a> {
+struct Alignment<'a> {
     sheet: &'a Sheet,
     neighbours: &'a Neighbours,
     straight: f64,
     x: &'a [f64],
 }
 
-impl Wishing<'_> {
-    fn of(&self, row: &[usize], slot: usize) -> Wish {
+impl Alignment<'_> {
+    fn of(&self, row: &[usize], slot: usize) -> Target {
         let Neighbours { below, above } = self.neighbours;
         let item = row[slot];
         let down = below[item].iter().map(|near| self.pull(*near, &below[item], &above[*near]));
@@ -141,7 +141,7 @@ impl Wishing<'_> {
         }
     }
 
-    fn pull(&self, near: usize, ours: &[usize], theirs: &[usize]) -> Wish {
+    fn pull(&self, near: usize, ours: &[usize], theirs: &[usize]) -> Target {
         (self.x[near], if ours.len() == 1 && theirs.len() == 1 { self.straight } else { BENT })
     }
 }
@@ -159,16 +159,16 @@ fn pack(sheet: &Sheet, row: &[usize], x: &mut [f64]) {
     }
 }
 
-/// As near to the wished places as order and distance allow, in the sense of least squares: neighbours that
+/// As near to the target places as order and distance allow, in the sense of least squares: neighbours that
 /// would overlap are pooled and moved as one block (isotonic regression).
-fn arrange(sheet: &Sheet, row: &[usize], wishes: &[Wish], x: &mut [f64]) {
+fn arrange(sheet: &Sheet, row: &[usize], targets: &[Target], x: &mut [f64]) {
     let mut offsets = vec![0.0; row.len()];
     for (slot, pair) in row.windows(2).enumerate() {
         offsets[slot + 1] = offsets[slot] + apart(sheet, pair[0], pair[1]);
     }
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
-    for ((wish, weight), offset) in wishes.iter().zip(&offsets) {
-        blocks.push((wish - offset, *weight, 1));
+    for ((target, weight), offset) in targets.iter().zip(&offsets) {
+        blocks.push((target - offset, *weight, 1));
         while let [.., (before, v, n), (after, w, m)] = blocks[..] {
             if before <= after {
                 break;

@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::graph::Graph;
 use super::super::{Interface, Layer, Topology, label};
-use super::boxes::{self, Crowd, Writing};
+use super::boxes::{self, BoxText, GroupBox};
 
 /// Fewer alike than this are drawn one by one.
-const CROWD: usize = 6;
+const GROUP_SIZE: usize = 6;
 /// The width of a line on its way past a row.
 const LANE: f64 = 14.0;
 
 #[derive(Debug, Clone)]
 pub(super) enum Item {
-    One(usize, Writing),
-    Many(Vec<usize>, Crowd),
+    One(usize, BoxText),
+    Many(Vec<usize>, GroupBox),
     /// A line passes here from a row below to a row above.
     Lane,
 }
@@ -23,7 +23,7 @@ impl Item {
     pub(super) fn size(&self) -> (f64, f64) {
         match self {
             Self::One(_, writing) => (writing.width, writing.height),
-            Self::Many(_, crowd) => (crowd.width, crowd.height),
+            Self::Many(_, group) => (group.width, group.height),
             Self::Lane => (LANE, 0.0),
         }
     }
@@ -79,7 +79,7 @@ impl Sheet {
             _ => {
                 let members: Vec<&Interface> =
                     group.iter().map(|index| &topology.interfaces[*index]).collect();
-                Item::Many(group.clone(), boxes::crowd(&members))
+                Item::Many(group.clone(), boxes::group_box(&members))
             }
         };
         let item = self.push(item, row);
@@ -143,7 +143,7 @@ fn groups(topology: &Topology, graph: &Graph, rows: &[Row]) -> Vec<Vec<usize>> {
     }
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for ((_, _, plain), members) in alike {
-        match plain && members.len() >= CROWD {
+        match plain && members.len() >= GROUP_SIZE {
             true => groups.push(members),
             false => groups.extend(members.into_iter().map(|member| vec![member])),
         }

@@ -1,4 +1,4 @@
-//! Colours and letters, for light and for dark surroundings.
+//! Colours and fonts, for light and for dark surroundings.
 
 use super::super::Layer;
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::diagnostic::{Diagnostic, Source};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct DiagnosticRecord {
     pub file: String,
     pub line: Option<usize>,
     pub column: Option<usize>,
@@ -17,7 +17,7 @@ pub struct Finding {
     pub hint: Option<String>,
 }
 
-impl Finding {
+impl DiagnosticRecord {
     pub fn of<'a>(diagnostic: &Diagnostic, source: impl Into<Source<'a>>) -> Self {
         let source = source.into();
         let span = source.span_of(diagnostic);
@@ -51,9 +51,9 @@ mod tests {
         let text = "interfaces:\n- name: br1\n  mtu: 5\n";
         let document = Document::parse("a.yaml", text).unwrap();
         let path = Path::root().key("interfaces").index(0).key("mtu");
-        let finding = Finding::of(&Diagnostic::new("LM0208", "too small").at(path), &document);
+        let record = DiagnosticRecord::of(&Diagnostic::new("LM0208", "too small").at(path), &document);
         assert_eq!(
-            serde_json::to_value(finding).unwrap(),
+            serde_json::to_value(record).unwrap(),
             json!({"file": "a.yaml", "line": 3, "column": 8, "length": 1, "code": "LM0208",
                    "path": "interfaces[br1].mtu", "message": "too small", "hint": null})
         );
@@ -61,7 +61,8 @@ mod tests {
 
     #[test]
     fn a_text_that_is_no_document_has_no_path() {
-        let finding = Finding::of(&Diagnostic::new("LM0003", "empty").at(Path::root()), ("a.yaml", ""));
-        assert_eq!((finding.path, finding.line), (None, None));
+        let record =
+            DiagnosticRecord::of(&Diagnostic::new("LM0003", "empty").at(Path::root()), ("a.yaml", ""));
+        assert_eq!((record.path, record.line), (None, None));
     }
 }

@@ -6,7 +6,7 @@ use crate::facts::ProfileFact;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
-pub struct Signs {
+pub struct Inspection {
     pub root: bool,
     pub dbus: Answer,
     pub networkmanager: Answer,

@@ -8,9 +8,9 @@ use crate::interface_kind::InterfaceKind;
 use crate::state::{interfaces, kind, name};
 
 #[derive(Debug)]
-pub(crate) struct Index<'a>(HashMap<&'a str, Vec<&'a Value>>);
+pub(crate) struct InterfaceIndex<'a>(HashMap<&'a str, Vec<&'a Value>>);
 
-impl<'a> Index<'a> {
+impl<'a> InterfaceIndex<'a> {
     pub(crate) fn new(state: &'a Value) -> Self {
         let mut by_name: HashMap<&str, Vec<&Value>> = HashMap::new();
         for interface in interfaces(state) {
@@ -49,7 +49,7 @@ mod tests {
     fn a_bridge_and_its_internal_interface_share_a_name() {
         let state = json!({"interfaces": [{"name": "br-ex", "type": "ovs-bridge"}, {"name": "br9", "type": "ovs-bridge"},
                                           {"name": "br-ex", "type": "ovs-interface"}]});
-        let index = Index::new(&state);
+        let index = InterfaceIndex::new(&state);
         assert_eq!(index.find("br-ex", InterfaceKind::OvsBridge).map(kind), Some(InterfaceKind::OvsBridge));
         assert_eq!(
             index.find("br-ex", InterfaceKind::OvsInterface).map(kind),
