@@ -262,20 +262,20 @@ mod tests {
         visit(state)
     }
 
-    fn reportd(state: Value) -> Vec<String> {
+    fn reported(state: Value) -> Vec<String> {
         let found = Locator { schema: &toy, found: Vec::new() }.run(&state);
         found.iter().map(|invalid| format!("{}: {}", invalid.path, invalid.error)).collect()
     }
 
     #[test]
     fn finds_a_culprit_deep_down() {
-        assert_eq!(blamed(json!({"x": [1, {"y": {"z": "bad"}}]})), ["x[1].y.z: dislikes bad"]);
+        assert_eq!(reported(json!({"x": [1, {"y": {"z": "bad"}}]})), ["x[1].y.z: dislikes bad"]);
     }
 
     #[test]
     fn finds_several_with_the_same_error() {
         let state = json!({"x": {"p": "bad", "q": 1, "r": {"s": "bad"}}, "y": ["bad", "good", "bad"]});
-        let mut found = blamed(state);
+        let mut found = reported(state);
         found.sort();
         assert_eq!(
             found,
@@ -286,18 +286,18 @@ mod tests {
     #[test]
     fn reports_what_lacks_a_field() {
         let state = json!({"x": [{"type": "t", "a": 1}, {"type": "t", "a": 1, "b": 2}]});
-        assert_eq!(blamed(state), ["x[0]: missing field `b`"]);
-        assert_eq!(blamed(json!({"x": {"type": "t", "a": 1, "b": "bad"}})), ["x.b: dislikes bad"]);
+        assert_eq!(reported(state), ["x[0]: missing field `b`"]);
+        assert_eq!(reported(json!({"x": {"type": "t", "a": 1, "b": "bad"}})), ["x.b: dislikes bad"]);
     }
 
     #[test]
     fn stops_after_enough() {
         let state = json!({ "x": vec!["bad"; 500] });
-        assert_eq!(blamed(state).len(), MAX_DIAGNOSTICS);
+        assert_eq!(reported(state).len(), MAX_DIAGNOSTICS);
     }
 
     #[test]
     fn a_state_that_is_liked_has_no_culprits() {
-        assert!(blamed(json!({"x": [1, 2]})).is_empty());
+        assert!(reported(json!({"x": [1, 2]})).is_empty());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Answer, Finding, Nic, Inspection, or_ok, warning};
+use super::{Answer, Finding, Inspection, Nic, or_ok, warning};
 use crate::facts::ProfileFact;
 
 pub(super) fn unmanaged(inspection: &Inspection) -> Vec<Finding> {
@@ -48,7 +48,8 @@ fn reason(nic: &Nic) -> (&'static str, String) {
 
 pub(super) fn in_memory(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "profiles in memory";
-    let fleeting = inspection.profiles.iter().filter(|profile| !profile.on_disk && profile.kind != "loopback");
+    let fleeting =
+        inspection.profiles.iter().filter(|profile| !profile.on_disk && profile.kind != "loopback");
     let found = fleeting.filter_map(|profile| {
         let interface = profile.active_on.as_ref()?;
         let message = format!(

@@ -1,6 +1,6 @@
 //! Other tools that configure the network.
 
-use super::{Finding, OpenFile, Rival, Inspection, Tool, or_ok, warning};
+use super::{Finding, Inspection, OpenFile, Rival, Tool, or_ok, warning};
 
 pub(super) fn tools(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "other tools";

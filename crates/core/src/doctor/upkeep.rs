@@ -14,8 +14,9 @@ pub(super) fn checkpoints(inspection: &Inspection) -> Vec<Finding> {
     if inspection.under_way {
         return ok(CHECK, "a change is in progress");
     }
-    let ours =
-        |checkpoint: &str| inspection.unfinished.iter().any(|change| change.waits.as_deref() == Some(checkpoint));
+    let ours = |checkpoint: &str| {
+        inspection.unfinished.iter().any(|change| change.waits.as_deref() == Some(checkpoint))
+    };
     let foreign = inspection.checkpoints.iter().filter(|checkpoint| !ours(checkpoint));
     let found = foreign.map(|checkpoint| {
         let message = format!(
