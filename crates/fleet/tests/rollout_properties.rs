@@ -7,7 +7,7 @@ mod fleet;
 use std::collections::HashMap;
 
 use fleet::{Edit, Event, Fleet, NODES, POLICIES, event};
-use linesman_fleet::rollout::{Hold, Phase};
+use linesman_fleet::rollout::{BlockedBy, NodePhase};
 use proptest::prelude::*;
 
 fn run(events: &[Event]) -> Fleet {
@@ -26,14 +26,15 @@ fn explain(fleet: &Fleet) {
         let policy = &fleet.policies[index];
         let rollout = policy.spec.rollout.clone().unwrap_or_default();
         assert_eq!(decision.actions, [], "at rest");
-        let failed = decision.nodes.iter().filter(|(_, phase)| matches!(phase, Phase::Failed { .. })).count();
+        let failed =
+            decision.nodes.iter().filter(|(_, phase)| matches!(phase, NodePhase::Failed { .. })).count();
         for (node, phase) in &decision.nodes {
             let excused = match phase {
-                Phase::Done => true,
-                Phase::Failed { .. } => decision.status.held.iter().any(|held| held.node == *node),
-                Phase::Held(Hold::Paused) => rollout.paused,
-                Phase::Held(Hold::Stopped(_)) => rollout.abort || failed > 0,
-                Phase::Left | Phase::Held(Hold::NoWayBack) => rollout.undo,
+                NodePhase::Done => true,
+                NodePhase::Failed { .. } => decision.status.held.iter().any(|held| held.node == *node),
+                NodePhase::Blocked(BlockedBy::Paused) => rollout.paused,
+                NodePhase::Blocked(BlockedBy::Stopped(_)) => rollout.abort || failed > 0,
+                NodePhase::Unaffected | NodePhase::Blocked(BlockedBy::NoPreviousVersion) => rollout.undo,
                 _ => false,
             };
             assert!(excused, "{}: {node} is {phase:?}\n{}", policy.name, decision.render());
@@ -75,7 +76,7 @@ fn a_quiet_fleet_goes_through_in_waves() {
 
 /// A policy that was edited and is for two nodes. Each operator believes that the other's favourite is cordoned, so they
 /// disagree about who is next.
-fn rivals(policy: usize, nodes: [usize; 2], limit: u8) -> Fleet {
+fn others(policy: usize, nodes: [usize; 2], limit: u8) -> Fleet {
     let mut fleet = Fleet::new();
     fleet.happen(&Event::Edit { policy, edit: Edit::AtATime(limit) });
     for node in nodes {
@@ -112,7 +113,7 @@ fn explore(
 }
 
 fn every_order(policy: usize, nodes: [usize; 2], limit: u8) {
-    let fleet = rivals(policy, nodes, limit);
+    let fleet = others(policy, nodes, limit);
     let mut events = Vec::new();
     for operator in 0..2 {
         events.push(Event::HearOne { operator });

@@ -12,7 +12,7 @@ use linesman_api::enactment::EnactmentSpec;
 use linesman_api::objects::{Enactment, Policy};
 use linesman_api::time::Time;
 use linesman_api::{finalizers, labels, names};
-use linesman_fleet::rollout::{Action, Mark, Step};
+use linesman_fleet::rollout::{Action, Step, WaitingStatus};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -53,7 +53,9 @@ impl Hand {
                 match (version, step) {
                     (None, step) => self.create(name, policy, node, step.spec(), world).await,
                     (Some(version), Step::Delete) => self.delete(name, version).await,
-                    (Some(version), Step::Mark(mark)) => self.mark(name, version, mark, world, now).await,
+                    (Some(version), Step::SetStatus(mark)) => {
+                        self.mark(name, version, mark, world, now).await
+                    }
                     (Some(version), step) => self.instruct(name, version, step.spec()).await,
                 }
             }
@@ -84,7 +86,14 @@ impl Hand {
         self.judge(written, |made: &Enactment| Echo::Enactments(self::version(made)), was)
     }
 
-    async fn mark(&self, name: String, version: &str, mark: &Mark, world: &World, now: Time) -> Result {
+    async fn mark(
+        &self,
+        name: String,
+        version: &str,
+        mark: &WaitingStatus,
+        world: &World,
+        now: Time,
+    ) -> Result {
         let old = world.enactments.get(&name).map(|e| e.status.conditions.as_slice()).unwrap_or_default();
         let conditions = dated(old, mark.conditions(), now);
         let patch =
@@ -307,8 +316,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_mark_is_a_report_and_a_delete_holds_for_one_version() {
-        let mark = Mark { aborted: true, reason: "R", message: "why".into() };
-        let (_, asked, body) = done(&action(Some("5"), Step::Mark(mark)), made("9")).await;
+        let mark = WaitingStatus { aborted: true, reason: "R", message: "why".into() };
+        let (_, asked, body) = done(&action(Some("5"), Step::SetStatus(mark)), made("9")).await;
         assert_eq!(asked, format!("PATCH {}", enactments("/w1.blue/status")));
         assert_eq!(body["metadata"]["resourceVersion"], "5");
         assert_eq!(body["status"]["conditions"].as_array().map(Vec::len), Some(5));

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use linesman_api::time::Time;
-use linesman_fleet::rollout::{Decision, Hold, Phase};
+use linesman_fleet::rollout::{BlockedBy, Decision, NodePhase};
 
 use crate::echo::Echoes;
 use crate::world::World;
@@ -63,9 +63,12 @@ impl Case {
     }
 
     pub fn decided(&mut self, decision: &Decision) {
-        let ended = |phase: &Phase| {
+        let ended = |phase: &NodePhase| {
             // One that failed may have lacked what another policy makes.
-            matches!(phase, Phase::Done | Phase::Left | Phase::Held(Hold::NoWayBack))
+            matches!(
+                phase,
+                NodePhase::Done | NodePhase::Unaffected | NodePhase::Blocked(BlockedBy::NoPreviousVersion)
+            )
         };
         self.settled = decision.nodes.iter().all(|(_, phase)| ended(phase));
         self.wake = decision.wake;

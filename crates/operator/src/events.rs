@@ -7,7 +7,7 @@ use k8s_openapi::jiff::Timestamp;
 use kube::Api;
 use kube::api::PostParams;
 use linesman_api::kinds;
-use linesman_fleet::rollout::{PolicyFacts, Tidings};
+use linesman_fleet::rollout::{PolicyEvent, PolicyFacts};
 
 use crate::act::Hand;
 use crate::say;
@@ -19,9 +19,9 @@ const CONTROLLER: &str = "nmstate.io/linesman-operator";
 const NOTE: usize = 1024;
 
 /// An event that cannot be written is only said here: the status tells the same.
-pub async fn publish(hand: &Hand, identity: &str, policy: &PolicyFacts, version: u64, tidings: &Tidings) {
-    say::line(format!("{}: {}: {}", policy.name, tidings.reason, tidings.message));
-    let event = event(identity, policy, version, tidings);
+pub async fn publish(hand: &Hand, identity: &str, policy: &PolicyFacts, version: u64, event: &PolicyEvent) {
+    say::line(format!("{}: {}: {}", policy.name, event.reason, event.message));
+    let event = object(identity, policy, version, event);
     let api: Api<Event> = Api::namespaced(hand.client.clone(), NAMESPACE);
     let written = hand.write("event", async { api.create(&PostParams::default(), &event).await }).await;
     if let Err(error) = written {
@@ -30,7 +30,7 @@ pub async fn publish(hand: &Hand, identity: &str, policy: &PolicyFacts, version:
 }
 
 /// Named by the version of the status that it tells of.
-fn event(identity: &str, policy: &PolicyFacts, version: u64, tidings: &Tidings) -> Event {
+fn object(identity: &str, policy: &PolicyFacts, version: u64, event: &PolicyEvent) -> Event {
     let regarding = ObjectReference {
         api_version: Some(kinds::POLICY.api_version()),
         kind: Some(kinds::POLICY.kind.into()),
@@ -46,12 +46,12 @@ fn event(identity: &str, policy: &PolicyFacts, version: u64, tidings: &Tidings) 
         },
         action: Some("Rollout".into()),
         event_time: Some(MicroTime(Timestamp::now())),
-        note: Some(short(&tidings.message)),
-        reason: Some(tidings.reason.into()),
+        note: Some(short(&event.message)),
+        reason: Some(event.reason.into()),
         regarding: Some(regarding),
         reporting_controller: Some(CONTROLLER.into()),
         reporting_instance: Some(identity.chars().take(128).collect()),
-        type_: Some(if tidings.warning { "Warning" } else { "Normal" }.into()),
+        type_: Some(if event.warning { "Warning" } else { "Normal" }.into()),
         ..Event::default()
     }
 }
@@ -71,8 +71,8 @@ mod tests {
     #[test]
     fn events_are_about_the_policy_and_fit() {
         let policy = PolicyFacts { name: "blue".into(), uid: "u".into(), ..PolicyFacts::default() };
-        let tidings = Tidings { warning: true, reason: "ReconcileFailed", message: "ä".repeat(800) };
-        let event = event("op-1", &policy, 255, &tidings);
+        let event = PolicyEvent { warning: true, reason: "ReconcileFailed", message: "ä".repeat(800) };
+        let event = object("op-1", &policy, 255, &event);
         assert_eq!(event.metadata.name.as_deref(), Some("blue.ff"));
         assert_eq!(event.type_.as_deref(), Some("Warning"));
         assert!(event.note.is_some_and(|note| note.len() <= NOTE && note.ends_with('…')));

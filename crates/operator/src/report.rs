@@ -6,7 +6,7 @@ use linesman_api::condition::{dated, find};
 use linesman_api::conditions::policy::{AVAILABLE, PROGRESSING};
 use linesman_api::policy::PolicyStatus;
 use linesman_api::time::Time;
-use linesman_fleet::rollout::{Pace, PolicyFacts, pace, tidings};
+use linesman_fleet::rollout::{PolicyFacts, StatusUrgency, policy_event, urgency};
 use serde_json::json;
 
 use crate::act::{Hand, Result, Written};
@@ -38,10 +38,10 @@ pub async fn report(
     let old = &papers.status;
     status.conditions = dated(&old.conditions, status.conditions, now);
     let due = last.map(|last| last + PAUSE).filter(|due| *due > Instant::now());
-    match (pace(old, &status), due) {
-        (Pace::Never, _) => return Ok(Reported::Nothing),
-        (Pace::Later, Some(due)) => return Ok(Reported::Later(due)),
-        (Pace::Later, None) | (Pace::Now, _) => {}
+    match (urgency(old, &status), due) {
+        (StatusUrgency::Unchanged, _) => return Ok(Reported::Nothing),
+        (StatusUrgency::Later, Some(due)) => return Ok(Reported::Later(due)),
+        (StatusUrgency::Later, None) | (StatusUrgency::Now, _) => {}
     }
     let echo = match hand.status(&policy.name, &papers.version, json!(status)).await? {
         Written::Refused(echo) => return Ok(Reported::Refused(echo)),
@@ -50,8 +50,8 @@ pub async fn report(
     if let Some(seconds) = lasted(old, &status, now) {
         hand.metrics.finished(seconds);
     }
-    if let (Some(tidings), Echo::Policy(version)) = (tidings(old, &status), &echo) {
-        events::publish(hand, identity, policy, *version, &tidings).await;
+    if let (Some(event), Echo::Policy(version)) = (policy_event(old, &status), &echo) {
+        events::publish(hand, identity, policy, *version, &event).await;
     }
     Ok(Reported::Written(echo))
 }

@@ -8,7 +8,7 @@ use linesman_api::time::Time;
 
 use super::{AcceptedRelease, AcceptedReleases, Bound, is_new_release};
 use crate::report::{self, Category, Outcome};
-use crate::rollout::Mark;
+use crate::rollout::WaitingStatus;
 use linesman_core::codes::endings::OLD_INSTRUCTION;
 use linesman_core::compare::Difference;
 use linesman_core::policy::Drift;
@@ -91,7 +91,7 @@ pub fn outdated(bound: &Bound, releases: &AcceptedReleases, now: Time) -> Option
 pub fn frozen(bound: &Bound, releases: &AcceptedReleases, why: &str, now: Time) -> Option<EnactmentStatus> {
     // As the operator says of nodes that it holds back itself.
     let message = format!("the node is {why}; run `linesman unfreeze` on it to continue");
-    let conditions = Mark { aborted: false, reason: HELD, message }.conditions();
+    let conditions = WaitingStatus { aborted: false, reason: HELD, message }.conditions();
     if !is_new_release(bound, releases) || has(bound, &conditions) {
         return None;
     }

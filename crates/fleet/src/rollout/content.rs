@@ -7,7 +7,7 @@ use linesman_api::options::Options;
 use serde_json::Value;
 
 use super::facts::{EnactmentFacts, PolicyFacts};
-use super::standing::Standing;
+use super::progress::NodeProgress;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Content {
@@ -46,7 +46,7 @@ impl Content {
     }
 
     /// Whether the enactment tells the node this already, for this very policy.
-    pub fn is_told(&self, policy: &PolicyFacts, enactment: &EnactmentFacts) -> bool {
+    pub fn is_current(&self, policy: &PolicyFacts, enactment: &EnactmentFacts) -> bool {
         enactment
             .spec
             .as_ref()
@@ -55,7 +55,7 @@ impl Content {
 }
 
 /// The instruction with this content, at a new attempt.
-pub fn instruction(
+pub fn enactment_spec(
     policy: &PolicyFacts,
     content: &Content,
     before: Option<&EnactmentFacts>,
@@ -84,7 +84,7 @@ pub fn instruction(
 fn previous(policy: &PolicyFacts, content: &Content, before: &EnactmentFacts) -> Option<Previous> {
     let spec = before.spec.as_ref().filter(|spec| spec.policy.uid == policy.uid)?;
     let older = spec.previous.clone();
-    if Standing::of(before) != Standing::Available || spec.revert {
+    if NodeProgress::of(before) != NodeProgress::Available || spec.revert {
         return older;
     }
     let last = Previous {

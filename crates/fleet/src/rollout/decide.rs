@@ -6,17 +6,18 @@ use linesman_api::options::OnDelete;
 use linesman_api::policy::PolicyStatus;
 use linesman_api::time::Time;
 
+use super::candidate::Candidate;
+use super::conflicts::OtherPolicies;
+use super::deselected::{self, Deselected, deselected};
 use super::facts::{Index, NodeFacts, Situation};
 use super::gate::Gate;
 use super::limit::limit;
-use super::phase::{Candidate, Hold, Phase};
+use super::phase::{BlockedBy, NodePhase};
+use super::progress::NodeProgress;
 use super::quorum::Quorum;
-use super::rivals::Rivals;
 use super::slots::Slots;
-use super::standing::Standing;
 use super::status::status;
 use super::steps::{Action, Step};
-use super::sweep::{self, Leaving, leaving};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
@@ -25,7 +26,7 @@ pub struct Decision {
     /// Without times: `condition::dated` adds them.
     pub status: PolicyStatus,
     /// In the order of the rollout.
-    pub nodes: Vec<(String, Phase)>,
+    pub nodes: Vec<(String, NodePhase)>,
     /// When to look again though nothing happened.
     pub wake: Option<Time>,
 }
@@ -34,20 +35,20 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     let policy = situation.policy;
     let index = Index::of(situation.enactments);
     let (mut candidates, gone) = candidates(situation, &index);
-    let rivals = Rivals::of(situation, &index);
-    candidates.iter_mut().for_each(|candidate| again(candidate, &rivals));
+    let others = OtherPolicies::of(situation, &index);
+    candidates.iter_mut().for_each(|candidate| again(candidate, &others));
     let limit = limit(policy.spec.max_unavailable.as_ref(), candidates.len());
     let gate = Gate::of(policy, &candidates, limit);
     let mut slots = Slots {
         situation,
         gate: &gate,
         quorum: Quorum::of(situation.nodes, situation.enactments),
-        rivals,
+        others,
         limit,
-        taken: situation.own().filter(|e| Standing::of(e).has_slot()).count(),
+        taken: situation.own().filter(|e| NodeProgress::of(e).has_slot()).count(),
     };
     let mut actions = gone;
-    actions.extend(slots.share(&mut candidates));
+    actions.extend(slots.assign(&mut candidates));
     match finalizer(situation, candidates.is_empty()) {
         Some(keep @ Action::Finalizer { keep: true }) => actions.insert(0, keep),
         last => actions.extend(last),
@@ -58,7 +59,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         nodes: candidates.iter().map(|c| (c.node.name.clone(), c.phase.clone())).collect(),
         wake: situation
             .own()
-            .filter_map(|e| Standing::of(e).until())
+            .filter_map(|e| NodeProgress::of(e).until())
             .filter(|until| *until > situation.now)
             .min(),
     }
@@ -74,27 +75,30 @@ fn candidates<'a>(situation: &'a Situation<'_>, index: &Index<'a>) -> (Vec<Candi
         if !policy.deleting && policy.spec.selects(&node.labels) {
             candidates.push(Candidate::matching(policy, node, enactment));
         } else if let Some(enactment) = enactment {
-            match leaving(policy, Some(node), enactment) {
-                Leaving::Delete(enactment) => gone.push(Action::on(enactment, Step::Delete)),
-                Leaving::Stay(candidate) => candidates.push(candidate),
+            match deselected(policy, Some(node), enactment) {
+                Deselected::Delete(enactment) => gone.push(Action::on(enactment, Step::Delete)),
+                Deselected::Keep(candidate) => candidates.push(candidate),
             }
         }
     }
     let there: BTreeSet<&str> = situation.nodes.iter().map(|node| node.name.as_str()).collect();
     let lost = situation.own().filter(|e| !there.contains(e.node.as_str()));
-    gone.extend(lost.filter_map(|e| Some(Action::on(e, sweep::lost(e, situation.now)?))));
+    gone.extend(lost.filter_map(|e| Some(Action::on(e, deselected::node_gone(e, situation.now)?))));
     (candidates, gone)
 }
 
 /// What failed for want of something that another policy has made since is no failure any more.
-fn again(candidate: &mut Candidate<'_>, rivals: &Rivals<'_>) {
-    let (Phase::Failed { expired: false }, Some(enactment), Some(content)) =
+fn again(candidate: &mut Candidate<'_>, others: &OtherPolicies<'_>) {
+    let (NodePhase::Failed { expired: false }, Some(enactment), Some(content)) =
         (&candidate.phase, candidate.enactment, &candidate.content)
     else {
         return;
     };
-    if rivals.made_since(candidate.node, content, enactment) {
-        candidate.phase = candidate.node.away().map_or(Phase::Waiting, |why| Phase::Held(Hold::Away(why)));
+    if others.made_since(candidate.node, content, enactment) {
+        candidate.phase = candidate
+            .node
+            .away()
+            .map_or(NodePhase::Waiting, |why| NodePhase::Blocked(BlockedBy::NodeNotReady(why)));
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::candidate::Candidate;
 use super::facts::PolicyFacts;
-use super::phase::{Candidate, Hold, Phase};
+use super::phase::{BlockedBy, NodePhase};
 
 #[derive(Debug)]
 pub struct Gate<'a> {
-    closed: Option<Hold>,
+    closed: Option<BlockedBy>,
     canaries: BTreeSet<&'a str>,
     awaited: Vec<&'a str>,
 }
@@ -21,31 +22,32 @@ impl<'a> Gate<'a> {
         };
         let canaries: BTreeSet<&str> =
             candidates.iter().map(|c| c.node.name.as_str()).filter(|name| named.contains(name)).collect();
-        let not_done = |c: &&Candidate<'a>| c.phase != Phase::Done && canaries.contains(c.node.name.as_str());
+        let not_done =
+            |c: &&Candidate<'a>| c.phase != NodePhase::Done && canaries.contains(c.node.name.as_str());
         let awaited = candidates.iter().filter(not_done).map(|c| c.node.name.as_str()).collect();
         let closed = if rollout.paused {
-            Some(Hold::Paused)
+            Some(BlockedBy::Paused)
         } else if rollout.abort && !policy.deleting {
-            Some(Hold::Stopped("the rollout was aborted".into()))
+            Some(BlockedBy::Stopped("the rollout was aborted".into()))
         } else {
-            failures(candidates, &canaries, rollout.max_failures, limit).map(Hold::Stopped)
+            failures(candidates, &canaries, rollout.max_failures, limit).map(BlockedBy::Stopped)
         };
         Self { closed, canaries, awaited }
     }
 
-    pub fn hold(&self, node: &str) -> Option<Hold> {
+    pub fn blocks(&self, node: &str) -> Option<BlockedBy> {
         if self.closed.is_some() {
             return self.closed.clone();
         }
         let waits = !self.awaited.is_empty() && !self.canaries.contains(node);
-        waits.then_some(Hold::Canary)
+        waits.then_some(BlockedBy::Canary)
     }
 
-    pub fn closed(&self) -> Option<&Hold> {
+    pub fn closed_by(&self) -> Option<&BlockedBy> {
         self.closed.as_ref()
     }
 
-    /// Canaries that do not hold yet.
+    /// Canaries that do not blocked_by yet.
     pub fn awaited(&self) -> &[&'a str] {
         &self.awaited
     }
@@ -59,7 +61,7 @@ fn failures(
 ) -> Option<String> {
     let failed: Vec<&str> = candidates
         .iter()
-        .filter(|c| matches!(c.phase, Phase::Failed { .. }))
+        .filter(|c| matches!(c.phase, NodePhase::Failed { .. }))
         .map(|c| c.node.name.as_str())
         .collect();
     if let Some(canary) = failed.iter().find(|name| canaries.contains(*name)) {

@@ -7,31 +7,32 @@
 //! seen, so two operators at once, or one that looks at old news, cannot overdraw a limit: of those who are
 //! too many the one that claimed last sees all others, and is not released.
 
+mod candidate;
+mod conflicts;
 mod content;
 mod decide;
+mod deselected;
+mod events;
 mod facts;
 mod gate;
 mod limit;
-mod marks;
 mod orphans;
 mod overlay;
 mod phase;
+mod progress;
 mod quorum;
 mod render;
-mod rivals;
 mod slots;
-mod standing;
 mod status;
 mod steps;
-mod sweep;
-mod telling;
+mod waiting;
 
 pub use decide::{Decision, decide};
+pub use events::{PolicyEvent, StatusUrgency, policy_event, urgency};
 pub use facts::{EnactmentFacts, NodeFacts, PolicyFacts, Settings, Situation};
 pub use limit::limit;
 pub use orphans::orphans;
 pub use overlay::{OverlayError, merge, state_for};
-pub use phase::{Hold, Phase};
-pub use standing::Standing;
-pub use steps::{Action, Mark, Step};
-pub use telling::{Pace, Tidings, pace, tidings};
+pub use phase::{BlockedBy, NodePhase};
+pub use progress::NodeProgress;
+pub use steps::{Action, Step, WaitingStatus};

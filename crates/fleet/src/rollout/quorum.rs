@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::facts::{EnactmentFacts, NodeFacts};
-use super::standing::Standing;
+use super::progress::NodeProgress;
 
 #[derive(Debug)]
 pub struct Quorum<'a> {
@@ -21,7 +21,7 @@ impl<'a> Quorum<'a> {
             nodes.iter().filter(|n| n.is_control_plane() && !n.ready).map(|n| n.name.as_str()).collect();
         let touched = enactments
             .iter()
-            .filter(|e| Standing::of(e).has_slot())
+            .filter(|e| NodeProgress::of(e).has_slot())
             .map(|e| e.node.as_str())
             .filter(|node| members.contains(node))
             .collect();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use linesman_api::condition::Condition;
 
 use super::decide::Decision;
-use super::phase::Phase;
+use super::phase::NodePhase;
 use super::steps::{Action, Step};
 
 impl Decision {
@@ -64,7 +64,7 @@ fn doing(step: &Step) -> String {
         Step::Release { until, .. } => format!("release until {until}, {said}"),
         Step::Withdraw(_) => format!("withdraw the release, {said}"),
         Step::Expire(_) => format!("expire {said}"),
-        Step::Mark(mark) => {
+        Step::SetStatus(mark) => {
             let kind = if mark.aborted { "aborted" } else { "pending" };
             format!("say {kind} ({}): {}", mark.reason, mark.message)
         }
@@ -72,15 +72,15 @@ fn doing(step: &Step) -> String {
     }
 }
 
-fn word(phase: &Phase) -> String {
+fn word(phase: &NodePhase) -> String {
     match phase {
-        Phase::Done => "done".into(),
-        Phase::Busy => "busy".into(),
-        Phase::Claimed => "claimed".into(),
-        Phase::Failed { expired: false } => "failed".into(),
-        Phase::Failed { expired: true } => "failed: expired".into(),
-        Phase::Waiting => "waiting".into(),
-        Phase::Held(hold) => format!("held: {hold}"),
-        Phase::Left => "left as it is".into(),
+        NodePhase::Done => "done".into(),
+        NodePhase::InProgress => "busy".into(),
+        NodePhase::Claimed => "claimed".into(),
+        NodePhase::Failed { expired: false } => "failed".into(),
+        NodePhase::Failed { expired: true } => "failed: expired".into(),
+        NodePhase::Waiting => "waiting".into(),
+        NodePhase::Blocked(blocked_by) => format!("held: {blocked_by}"),
+        NodePhase::Unaffected => "left as it is".into(),
     }
 }

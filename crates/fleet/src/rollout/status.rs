@@ -6,10 +6,11 @@ use linesman_api::options::OnDelete;
 use linesman_api::policy::{Held, NodeCounts, PolicyStatus, Waves};
 use linesman_api::reasons::policy as reasons;
 
+use super::candidate::Candidate;
 use super::facts::PolicyFacts;
 use super::gate::Gate;
-use super::phase::{Candidate, Hold, Phase};
-use super::standing::Standing;
+use super::phase::{BlockedBy, NodePhase};
+use super::progress::NodeProgress;
 
 /// How many nodes are named; a status that names all would grow with the fleet.
 const NAMED: usize = 10;
@@ -21,7 +22,8 @@ pub fn status(
     limit: usize,
 ) -> PolicyStatus {
     let counts = counts(candidates);
-    let changing = candidates.iter().filter(|c| c.standing().is_some_and(Standing::has_slot)).count() as u64;
+    let changing =
+        candidates.iter().filter(|c| c.progress().is_some_and(NodeProgress::has_slot)).count() as u64;
     PolicyStatus {
         conditions: conditions(policy, candidates, gate, &counts),
         observed_generation: Some(policy.generation),
@@ -41,12 +43,13 @@ fn counts(candidates: &[Candidate<'_>]) -> NodeCounts {
     let mut counts = NodeCounts { matching: candidates.len() as u64, ..NodeCounts::default() };
     for candidate in candidates {
         let count = match &candidate.phase {
-            Phase::Done => &mut counts.available,
-            Phase::Busy | Phase::Claimed => &mut counts.progressing,
-            Phase::Failed { .. } => &mut counts.failing,
-            Phase::Held(Hold::Away(_)) => &mut counts.away,
-            Phase::Held(Hold::Stopped(_) | Hold::NoWayBack) | Phase::Left => &mut counts.aborted,
-            Phase::Waiting | Phase::Held(_) => &mut counts.pending,
+            NodePhase::Done => &mut counts.available,
+            NodePhase::InProgress | NodePhase::Claimed => &mut counts.progressing,
+            NodePhase::Failed { .. } => &mut counts.failing,
+            NodePhase::Blocked(BlockedBy::NodeNotReady(_)) => &mut counts.away,
+            NodePhase::Blocked(BlockedBy::Stopped(_) | BlockedBy::NoPreviousVersion)
+            | NodePhase::Unaffected => &mut counts.aborted,
+            NodePhase::Waiting | NodePhase::Blocked(_) => &mut counts.pending,
         };
         *count += 1;
     }
@@ -62,13 +65,17 @@ fn waves(counts: &NodeCounts, limit: u64) -> Waves {
 /// Failed nodes first, then those that a person could help.
 fn held(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Held> {
     let failed = candidates.iter().filter_map(|c| match c.phase {
-        Phase::Failed { expired } => Some(Held { node: c.node.name.clone(), reason: failure(c, expired) }),
+        NodePhase::Failed { expired } => {
+            Some(Held { node: c.node.name.clone(), reason: failure(c, expired) })
+        }
         _ => None,
     });
     let others = candidates.iter().filter_map(|c| match &c.phase {
-        Phase::Held(Hold::Paused | Hold::Stopped(_) | Hold::Canary) => None,
-        Phase::Held(hold) => Some(Held { node: c.node.name.clone(), reason: hold.to_string() }),
-        Phase::Busy => {
+        NodePhase::Blocked(BlockedBy::Paused | BlockedBy::Stopped(_) | BlockedBy::Canary) => None,
+        NodePhase::Blocked(blocked_by) => {
+            Some(Held { node: c.node.name.clone(), reason: blocked_by.to_string() })
+        }
+        NodePhase::InProgress => {
             let why = c.node.away()?;
             Some(Held { node: c.node.name.clone(), reason: format!("was released, but {why}") })
         }
@@ -102,7 +109,9 @@ fn conditions(
     counts: &NodeCounts,
 ) -> Vec<Condition> {
     let conflict = candidates.iter().find_map(|c| match &c.phase {
-        Phase::Held(hold @ (Hold::Conflict(_) | Hold::NoWayBack)) => Some((c.node.name.as_str(), hold)),
+        NodePhase::Blocked(blocked_by @ (BlockedBy::Conflict(_) | BlockedBy::NoPreviousVersion)) => {
+            Some((c.node.name.as_str(), blocked_by))
+        }
         _ => None,
     });
     let going = counts.progressing + counts.pending > 0 || (counts.available == 0 && counts.away > 0);
@@ -115,8 +124,8 @@ fn conditions(
     } else if let Some((node, why)) = conflict {
         Told { kind: DEGRADED, reason: reasons::CONFLICT, open: false, message: format!("{node}: {why}") }
     } else if going {
-        let reason = match gate.closed() {
-            Some(Hold::Paused) => reasons::PAUSED,
+        let reason = match gate.closed_by() {
+            Some(BlockedBy::Paused) => reasons::PAUSED,
             _ => reasons::PROGRESSING,
         };
         Told { kind: PROGRESSING, reason, open: true, message: progressing(policy, gate, counts) }
@@ -159,7 +168,7 @@ fn degraded(gate: &Gate<'_>, counts: &NodeCounts) -> String {
         parts.push(format!("{} of {} nodes failed", counts.failing, counts.matching));
     }
     if counts.aborted > 0 {
-        let why = gate.closed().map_or_else(|| "the rollout is undone".into(), ToString::to_string);
+        let why = gate.closed_by().map_or_else(|| "the rollout is undone".into(), ToString::to_string);
         parts.push(format!("{} not begun: {why}", counts.aborted));
     }
     let rest = counts.progressing + counts.pending;
@@ -177,8 +186,8 @@ fn progressing(policy: &PolicyFacts, gate: &Gate<'_>, counts: &NodeCounts) -> St
         (true, true) => format!("still to go back: {}", counts.matching),
         (true, false) => format!("still being changed: {}", counts.matching),
     };
-    let why = match (gate.closed(), gate.awaited()) {
-        (Some(hold), _) => format!("; {hold}"),
+    let why = match (gate.closed_by(), gate.awaited()) {
+        (Some(blocked_by), _) => format!("; {blocked_by}"),
         (None, []) => String::new(),
         (None, canaries) => format!("; first the canaries: {}", canaries.join(", ")),
     };

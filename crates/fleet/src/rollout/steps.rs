@@ -35,12 +35,12 @@ pub enum Step {
     /// It did not end in time.
     Expire(Box<EnactmentSpec>),
     /// In the status: why it waits, or that it was aborted.
-    Mark(Mark),
+    SetStatus(WaitingStatus),
     Delete,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
+pub struct WaitingStatus {
     pub aborted: bool,
     pub reason: &'static str,
     pub message: String,
@@ -67,7 +67,7 @@ impl Step {
             | Self::Withdraw(spec)
             | Self::Expire(spec) => Some(spec),
             Self::Release { spec, .. } => Some(spec),
-            Self::Mark(_) | Self::Delete => None,
+            Self::SetStatus(_) | Self::Delete => None,
         }
     }
 }

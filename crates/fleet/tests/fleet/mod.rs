@@ -353,7 +353,7 @@ impl Fleet {
             Step::Delete => {
                 self.enactments.remove(&key);
             }
-            Step::Mark(mark) => entry.status.conditions = mark.conditions(),
+            Step::SetStatus(mark) => entry.status.conditions = mark.conditions(),
             step => entry.spec = step.spec().cloned(),
         }
         match step {
@@ -380,7 +380,7 @@ impl Fleet {
         }
         let key = (policy.to_string(), node.to_string());
         let Some(enactment) = self.enactments.get(&key) else { return };
-        if Standing::of(enactment) != (Standing::Released { until: until(enactment) }) {
+        if NodeProgress::of(enactment) != (NodeProgress::Released { until: until(enactment) }) {
             return;
         }
         let spec = enactment.spec.clone().unwrap();
@@ -432,7 +432,8 @@ impl Fleet {
     }
 
     fn flying(&self, policy: &str) -> Vec<&Key> {
-        let of = |(key, e): &(&Key, &EnactmentFacts)| key.0 == policy && Standing::of(e).until().is_some();
+        let of =
+            |(key, e): &(&Key, &EnactmentFacts)| key.0 == policy && NodeProgress::of(e).until().is_some();
         self.enactments.iter().filter(of).map(|(key, _)| key).collect()
     }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::content::Content;
 use super::facts::{EnactmentFacts, Index, NodeFacts, PolicyFacts, Situation};
 use super::overlay::state_for;
-use super::standing::Standing;
+use super::progress::NodeProgress;
 use linesman_core::codes::CONTRADICTION;
 use linesman_core::compose::{in_order, makes_any, needs};
 use linesman_core::policy::Policy;
@@ -18,7 +18,7 @@ use linesman_core::reconcile::refused;
 
 /// Why this policy may not go on a node, as far as others are concerned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Meeting {
+pub struct Obstacles {
     pub conflict: Option<String>,
     /// Why no slot should be taken.
     pub claim: Option<String>,
@@ -27,48 +27,48 @@ pub struct Meeting {
 }
 
 #[derive(Debug)]
-pub struct Rivals<'a> {
+pub struct OtherPolicies<'a> {
     own: &'a PolicyFacts,
     others: Vec<&'a PolicyFacts>,
     index: &'a Index<'a>,
     /// Nodes where the same policies stand alike, and no host is told apart, meet alike.
-    known: BTreeMap<Vec<(&'a str, Place)>, Meeting>,
+    known: BTreeMap<Vec<(&'a str, OtherProgress)>, Obstacles>,
 }
 
 /// How far another policy is on a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
-    Waits,
+enum OtherProgress {
+    Waiting,
     Failed,
     Claimed,
     Released,
-    Holds,
+    Applied,
 }
 
-impl<'a> Rivals<'a> {
+impl<'a> OtherPolicies<'a> {
     pub fn of(situation: &'a Situation<'a>, index: &'a Index<'a>) -> Self {
         let others = situation.others().filter(|other| !other.deleting).collect();
         Self { own: situation.policy, others, index, known: BTreeMap::new() }
     }
 
-    pub fn meet(&mut self, node: &NodeFacts, content: &Content) -> Meeting {
+    pub fn obstacles(&mut self, node: &NodeFacts, content: &Content) -> Obstacles {
         let here: Vec<&'a PolicyFacts> =
             self.others.iter().copied().filter(|other| other.spec.selects(&node.labels)).collect();
         if here.is_empty() || content.revert {
-            return Meeting::default();
+            return Obstacles::default();
         }
-        let places: Vec<(&'a str, Place)> =
-            here.iter().map(|other| (other.name.as_str(), self.place(other, node))).collect();
+        let progress: Vec<(&'a str, OtherProgress)> =
+            here.iter().map(|other| (other.name.as_str(), self.progress(other, node))).collect();
         let plain = content.state == self.own.spec.desired_state;
         let alike = plain && here.iter().all(|other| other.spec.hosts.is_empty());
-        if let Some(known) = self.known.get(&places).filter(|_| alike) {
+        if let Some(known) = self.known.get(&progress).filter(|_| alike) {
             return known.clone();
         }
-        let meeting = self.look(node, content, &here, &places);
+        let obstacles = self.look(node, content, &here, &progress);
         if alike {
-            self.known.insert(places, meeting.clone());
+            self.known.insert(progress, obstacles.clone());
         }
-        meeting
+        obstacles
     }
 
     /// Whether something that it builds on was first made on this node after it had failed there. Both times are told
@@ -78,7 +78,7 @@ impl<'a> Rivals<'a> {
         let needed = needs(content.state.as_ref().unwrap_or(&Value::Null));
         let makes = |other: &PolicyFacts| {
             let state = state_for(&other.spec, node).ok().flatten().unwrap_or_default();
-            makes_any(&state, &needed) && self.place(other, node) == Place::Holds
+            makes_any(&state, &needed) && self.progress(other, node) == OtherProgress::Applied
         };
         let first = |enactment: &&EnactmentFacts| {
             enactment.spec.as_ref().is_some_and(|spec| spec.previous.is_none())
@@ -91,17 +91,17 @@ impl<'a> Rivals<'a> {
                 .any(|other| self.index.get(&other.name, &node.name).as_ref().is_some_and(first))
     }
 
-    fn place(&self, other: &PolicyFacts, node: &NodeFacts) -> Place {
-        let Some(enactment) = self.index.get(&other.name, &node.name) else { return Place::Waits };
+    fn progress(&self, other: &PolicyFacts, node: &NodeFacts) -> OtherProgress {
+        let Some(enactment) = self.index.get(&other.name, &node.name) else { return OtherProgress::Waiting };
         let told = state_for(&other.spec, node)
-            .is_ok_and(|state| Content::of_policy(other, state).is_told(other, enactment));
-        match Standing::of(enactment) {
-            _ if !told => Place::Waits,
-            Standing::Available => Place::Holds,
-            Standing::Claimed => Place::Claimed,
-            Standing::Failing | Standing::Expired { .. } => Place::Failed,
-            Standing::Bound => Place::Waits,
-            _ => Place::Released,
+            .is_ok_and(|state| Content::of_policy(other, state).is_current(other, enactment));
+        match NodeProgress::of(enactment) {
+            _ if !told => OtherProgress::Waiting,
+            NodeProgress::Available => OtherProgress::Applied,
+            NodeProgress::Claimed => OtherProgress::Claimed,
+            NodeProgress::Failing | NodeProgress::Expired { .. } => OtherProgress::Failed,
+            NodeProgress::Bound => OtherProgress::Waiting,
+            _ => OtherProgress::Released,
         }
     }
 
@@ -110,14 +110,14 @@ impl<'a> Rivals<'a> {
         node: &NodeFacts,
         content: &Content,
         here: &[&'a PolicyFacts],
-        places: &[(&'a str, Place)],
-    ) -> Meeting {
+        progress: &[(&'a str, OtherProgress)],
+    ) -> Obstacles {
         let own = policy(self.own, content.state.clone());
         let theirs = here.iter().filter_map(|other| Some(policy(other, state_for(&other.spec, node).ok()?)));
         let all: Vec<Policy> = theirs.chain([own.clone()]).collect();
-        let place = |name: &str| places.iter().find(|(known, _)| *known == name).map(|(_, place)| *place);
-        let conflict = contradiction(&own, &all, |name| place(name) == Some(Place::Holds));
-        let mut meeting = Meeting { conflict, ..Meeting::default() };
+        let place = |name: &str| progress.iter().find(|(known, _)| *known == name).map(|(_, place)| *place);
+        let conflict = contradiction(&own, &all, |name| place(name) == Some(OtherProgress::Applied));
+        let mut obstacles = Obstacles { conflict, ..Obstacles::default() };
         let needed = needs(&own.state);
         let refs: Vec<&Policy> = all.iter().collect();
         let earlier = in_order(&refs).into_iter().take_while(|p| p.name != own.name);
@@ -125,13 +125,13 @@ impl<'a> Rivals<'a> {
             let reason =
                 |what: &str| Some(format!("builds on the policy {}, which {what} on this node", below.name));
             match place(&below.name) {
-                Some(Place::Waits) | None => meeting.claim = reason("is not there yet"),
-                Some(Place::Failed) => meeting.claim = reason("failed"),
-                Some(Place::Claimed) => meeting.release = reason("goes first"),
-                Some(Place::Released | Place::Holds) => {}
+                Some(OtherProgress::Waiting) | None => obstacles.claim = reason("is not there yet"),
+                Some(OtherProgress::Failed) => obstacles.claim = reason("failed"),
+                Some(OtherProgress::Claimed) => obstacles.release = reason("goes first"),
+                Some(OtherProgress::Released | OtherProgress::Applied) => {}
             }
         }
-        meeting
+        obstacles
     }
 }
 

@@ -8,7 +8,7 @@ use linesman_api::time::Time;
 use super::facts::EnactmentFacts;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum NodeProgress {
     /// Nobody told the node to begin.
     Bound,
     /// Has a slot; may not begin yet.
@@ -33,7 +33,7 @@ pub enum Standing {
     },
 }
 
-impl Standing {
+impl NodeProgress {
     pub fn of(enactment: &EnactmentFacts) -> Self {
         let Some(spec) = &enactment.spec else { return Self::Bound };
         let until = spec.release_expires.unwrap_or_default();

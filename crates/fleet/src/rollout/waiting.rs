@@ -3,9 +3,9 @@
 use linesman_api::condition::{Condition, Truth, find};
 use linesman_api::conditions::enactment::{ABORTED, ALL, PENDING};
 
-use super::steps::Mark;
+use super::steps::WaitingStatus;
 
-impl Mark {
+impl WaitingStatus {
     /// All five: whatever was said of an earlier version is over.
     pub fn conditions(&self) -> Vec<Condition> {
         let kind = if self.aborted { ABORTED } else { PENDING };
@@ -14,7 +14,7 @@ impl Mark {
     }
 }
 
-pub fn is_news(mark: &Mark, known: &[Condition]) -> bool {
+pub fn is_news(mark: &WaitingStatus, known: &[Condition]) -> bool {
     mark.conditions().iter().any(|new| {
         find(known, &new.kind).is_none_or(|old| {
             (old.status, &old.reason, &old.message) != (new.status, &new.reason, &new.message)

@@ -6,9 +6,9 @@ use linesman_api::policy::PolicyStatus;
 use linesman_api::reasons::{event, policy as reasons};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pace {
+pub enum StatusUrgency {
     /// Nothing is new.
-    Never,
+    Unchanged,
     Now,
     /// Only numbers differ: now and then will do, so that a status is not written for every node.
     Later,
@@ -16,25 +16,25 @@ pub enum Pace {
 
 /// An event on the policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tidings {
+pub struct PolicyEvent {
     pub warning: bool,
     pub reason: &'static str,
     pub message: String,
 }
 
 /// Both with times.
-pub fn pace(old: &PolicyStatus, new: &PolicyStatus) -> Pace {
+pub fn urgency(old: &PolicyStatus, new: &PolicyStatus) -> StatusUrgency {
     if old == new {
-        Pace::Never
+        StatusUrgency::Unchanged
     } else if summary(old) != summary(new) || is_edit(old, new) || failing(new) > failing(old) {
-        Pace::Now
+        StatusUrgency::Now
     } else {
-        Pace::Later
+        StatusUrgency::Later
     }
 }
 
 /// Follows from the change alone: whoever writes the status tells this, once.
-pub fn tidings(old: &PolicyStatus, new: &PolicyStatus) -> Option<Tidings> {
+pub fn policy_event(old: &PolicyStatus, new: &PolicyStatus) -> Option<PolicyEvent> {
     let condition = truth(new)?;
     let is_new = summary(old) != summary(new);
     let again = is_new || is_edit(old, new);
@@ -51,7 +51,7 @@ pub fn tidings(old: &PolicyStatus, new: &PolicyStatus) -> Option<Tidings> {
     if let Some(held) = new.held.first().filter(|_| reason == event::FAILED) {
         message += &format!("; {}: {}", held.node, held.reason);
     }
-    Some(Tidings { warning, reason, message })
+    Some(PolicyEvent { warning, reason, message })
 }
 
 fn truth(status: &PolicyStatus) -> Option<&Condition> {
@@ -86,46 +86,52 @@ mod tests {
         }
     }
 
-    fn told(old: &PolicyStatus, new: &PolicyStatus) -> Option<(bool, &'static str)> {
-        tidings(old, new).map(|tidings| (tidings.warning, tidings.reason))
+    fn event_of(old: &PolicyStatus, new: &PolicyStatus) -> Option<(bool, &'static str)> {
+        policy_event(old, new).map(|policy_event| (policy_event.warning, policy_event.reason))
     }
 
     #[test]
-    fn what_matters_is_told_at_once_and_numbers_later() {
+    fn what_matters_is_written_at_once_and_numbers_later() {
         let none = PolicyStatus::default();
         let going = status(PROGRESSING, reasons::PROGRESSING, 1, 0);
-        assert_eq!(pace(&none, &going), Pace::Now);
-        assert_eq!(pace(&going, &going), Pace::Never);
+        assert_eq!(urgency(&none, &going), StatusUrgency::Now);
+        assert_eq!(urgency(&going, &going), StatusUrgency::Unchanged);
         let mut further = going.clone();
         further.conditions[0].message = "2 of 3".into();
-        assert_eq!(pace(&going, &further), Pace::Later);
-        assert_eq!(pace(&going, &status(PROGRESSING, reasons::PROGRESSING, 2, 0)), Pace::Now);
-        assert_eq!(pace(&going, &status(AVAILABLE, reasons::CONFIGURED, 1, 0)), Pace::Now);
+        assert_eq!(urgency(&going, &further), StatusUrgency::Later);
+        assert_eq!(urgency(&going, &status(PROGRESSING, reasons::PROGRESSING, 2, 0)), StatusUrgency::Now);
+        assert_eq!(urgency(&going, &status(AVAILABLE, reasons::CONFIGURED, 1, 0)), StatusUrgency::Now);
     }
 
     #[test]
-    fn every_turn_of_a_rollout_is_told_once() {
+    fn every_turn_of_a_rollout_gives_one_event() {
         let none = PolicyStatus::default();
         let going = status(PROGRESSING, reasons::PROGRESSING, 1, 0);
         let done = status(AVAILABLE, reasons::CONFIGURED, 1, 0);
         let failed = |many| status(DEGRADED, reasons::FAILED, 1, many);
-        assert_eq!(told(&none, &going), Some((false, event::STARTED)));
-        assert_eq!(told(&going, &going), None);
-        assert_eq!(told(&going, &done), Some((false, event::FINISHED)));
-        assert_eq!(told(&going, &failed(1)), Some((true, event::FAILED)));
-        assert_eq!(told(&failed(1), &failed(1)), None);
-        assert_eq!(told(&failed(1), &failed(2)), Some((true, event::FAILED)));
-        assert_eq!(told(&going, &status(PROGRESSING, reasons::PAUSED, 2, 0)), Some((false, event::PAUSED)));
-        assert_eq!(told(&done, &status(AVAILABLE, reasons::CONFIGURED, 2, 0)), None);
-        assert_eq!(told(&none, &status(DEGRADED, reasons::CONFLICT, 1, 0)), Some((true, event::CONFLICT)));
-        assert_eq!(told(&none, &status(IGNORED, reasons::NO_NODE, 1, 0)), Some((false, event::IGNORED)));
+        assert_eq!(event_of(&none, &going), Some((false, event::STARTED)));
+        assert_eq!(event_of(&going, &going), None);
+        assert_eq!(event_of(&going, &done), Some((false, event::FINISHED)));
+        assert_eq!(event_of(&going, &failed(1)), Some((true, event::FAILED)));
+        assert_eq!(event_of(&failed(1), &failed(1)), None);
+        assert_eq!(event_of(&failed(1), &failed(2)), Some((true, event::FAILED)));
+        assert_eq!(
+            event_of(&going, &status(PROGRESSING, reasons::PAUSED, 2, 0)),
+            Some((false, event::PAUSED))
+        );
+        assert_eq!(event_of(&done, &status(AVAILABLE, reasons::CONFIGURED, 2, 0)), None);
+        assert_eq!(
+            event_of(&none, &status(DEGRADED, reasons::CONFLICT, 1, 0)),
+            Some((true, event::CONFLICT))
+        );
+        assert_eq!(event_of(&none, &status(IGNORED, reasons::NO_NODE, 1, 0)), Some((false, event::IGNORED)));
     }
 
     #[test]
     fn a_failure_names_its_first_node() {
         let mut failed = status(DEGRADED, reasons::FAILED, 1, 1);
         failed.held = vec![Held { node: "w1".into(), reason: "the gateway is silent".into() }];
-        let told = tidings(&PolicyStatus::default(), &failed).unwrap();
-        assert_eq!(told.message, "so it stands; w1: the gateway is silent");
+        let event = policy_event(&PolicyStatus::default(), &failed).unwrap();
+        assert_eq!(event.message, "so it stands; w1: the gateway is silent");
     }
 }
