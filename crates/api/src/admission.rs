@@ -1,4 +1,4 @@
-//! ValidatingAdmissionPolicies: who may write what. They need no webhook, so nothing of ours stands in the way of a status.
+//! ValidatingAdmissionPolicies: who may write what. They need no webhook, so no outage of Linesman blocks a write.
 
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn nodes_write_their_own(namespace: &str) -> Value {
     spec["validations"] = json!([
         validation(
             "variables.node != ''",
-            "the agent's token does not say on which node it runs; Kubernetes 1.30 or newer writes that into the tokens of Pods"
+            "the token of the agent does not name its node; Kubernetes 1.30 or newer is required"
         ),
         validation(
             &format!(
@@ -64,14 +64,14 @@ fn nodes_write_their_own(namespace: &str) -> Value {
                 "request.resource.resource != '{}' || variables.labelled == variables.node",
                 ENACTMENT.plural
             ),
-            "an agent may write only enactments of its own node"
+            "an agent may write only the enactments of its own node"
         ),
         validation(
             &format!(
                 "request.resource.resource != '{}' || has(request.subResource) && request.subResource == 'status'",
                 ENACTMENT.plural
             ),
-            "an agent reports in the status of an enactment; making, changing and deleting it is the operator's"
+            "an agent may write only the status of an enactment; the operator creates, changes and deletes enactments"
         ),
     ]);
     policy("linesman-nodes-write-their-own", spec)
@@ -83,7 +83,7 @@ fn operator_instructs(namespace: &str) -> Value {
     spec["validations"] = json!([validation(
         "request.operation == 'CREATE' ? !has(object.spec) : \
          (has(object.spec) ? has(oldObject.spec) && object.spec == oldObject.spec : !has(oldObject.spec))",
-        "only Linesman's operator writes the spec of an enactment; edit the policy instead",
+        "only the Linesman operator may write the spec of an enactment; edit the policy instead",
     )]);
     policy("linesman-operator-instructs", spec)
 }
@@ -92,7 +92,7 @@ fn operator_reports(namespace: &str) -> Value {
     let mut spec = guard(&[rule(POLICY.versions, &[format!("{}/status", POLICY.plural)], &["UPDATE"])]);
     spec["validations"] = json!([validation(
         &account(namespace, names::OPERATOR),
-        "only Linesman's operator writes the status of a policy",
+        "only the Linesman operator may write the status of a policy",
     )]);
     policy("linesman-operator-reports", spec)
 }
@@ -100,29 +100,29 @@ fn operator_reports(namespace: &str) -> Value {
 const PROBE: &str = "^(gateway(:v[46])?|dns(:[^,]+)?|apiServer|nodeReady|tcp:.+:[0-9]{1,5}|https?://.+|\
                      ping:[0-9A-Fa-f:.]+(%[^,]+)?)(,.+)?$";
 
-/// The schema cannot say that a probe is a text or a mapping, and rules of the schema see nothing of what is both.
+/// A schema cannot say that a probe is a string or a mapping, and its CEL rules cannot look into such a value.
 fn probes_are_known() -> Value {
     let mut spec = guard(&[rule(POLICY.versions, &[POLICY.plural.into()], &["CREATE", "UPDATE"])]);
     spec["matchConditions"] =
         json!([{ "name": "names-probes", "expression": "has(object.spec) && has(object.spec.probes)" }]);
-    // Through `dyn`, since the API server would check types against a schema that has none here.
+    // Through `dyn`: the API server would check types against a schema that has none here.
     spec["variables"] = json!([{ "name": "probes", "expression": "dyn(object.spec.probes)" }]);
     let text = format!("matches('{PROBE}')");
     let mut spelt = validation(
         &format!(
             "variables.probes.all(p, type(p) == string ? p.{text} : type(p) == map && 'probe' in p && type(p.probe) == string && p.probe.{text})"
         ),
-        "a probe is one of gateway, gateway:v6, dns, dns:NAME, apiServer, nodeReady, tcp:HOST:PORT, http(s)://…, ping:ADDRESS; \
-         ',timeout=5s' may follow, or write {probe: …, timeout: 5s}",
+        "a probe must be gateway, gateway:v6, dns, dns:NAME, apiServer, nodeReady, tcp:HOST:PORT, http(s)://… or ping:ADDRESS, \
+         optionally followed by ',timeout=5s'; the long form is {probe: …, timeout: 5s}",
     );
     let mut keys = validation(
         "variables.probes.all(p, type(p) != map || p.all(key, key in ['probe', 'timeout']))",
-        "a probe that is a mapping has the keys probe and timeout",
+        "a probe in the long form may have only the keys probe and timeout",
     );
     let mut timeouts = validation(
         "variables.probes.all(p, type(p) != map || !('timeout' in p) || type(p.timeout) == int || \
          type(p.timeout) == string && p.timeout.matches('^[0-9]+([.][0-9]+)?(ms|s|m)?$'))",
-        "the timeout of a probe is a time such as 500ms, 5s or 1m",
+        "the timeout of a probe must be a duration such as 500ms, 5s or 1m",
     );
     for one in [&mut spelt, &mut keys, &mut timeouts] {
         one["reason"] = "Invalid".into();

@@ -1,35 +1,33 @@
-//! Types of conditions, per kind.
+//! Types of conditions, per kind. They are kubernetes-nmstate's, except where said otherwise.
 
-/// Of a policy.
-pub mod policy {
-    pub const AVAILABLE: &str = "Available";
-    pub const DEGRADED: &str = "Degraded";
-    pub const PROGRESSING: &str = "Progressing";
-    pub const IGNORED: &str = "Ignored";
-    pub const ALL: [&str; 4] = [AVAILABLE, DEGRADED, PROGRESSING, IGNORED];
+use crate::words::words;
+
+words! {
+    PolicyCondition { Available, Degraded, Progressing, Ignored }
 }
 
-/// Of an enactment.
-pub mod enactment {
-    pub const AVAILABLE: &str = "Available";
-    pub const FAILING: &str = "Failing";
-    pub const PROGRESSING: &str = "Progressing";
-    pub const PENDING: &str = "Pending";
-    pub const ABORTED: &str = "Aborted";
-    pub const ALL: [&str; 5] = [AVAILABLE, FAILING, PROGRESSING, PENDING, ABORTED];
-    /// What the host is like now that the policy was applied; an addition of Linesman's.
-    pub const DRIFTED: &str = "Drifted";
+words! {
+    EnactmentCondition {
+        Available,
+        Failing,
+        Progressing,
+        Pending,
+        Aborted,
+        /// An addition of Linesman's: whether the host differs from what was applied.
+        Drifted,
+    }
 }
 
-/// Of a NodeNetworkState.
-pub mod node_state {
-    pub const AVAILABLE: &str = "Available";
-    pub const FAILING: &str = "Failing";
+impl EnactmentCondition {
+    /// How the application of the policy goes; exactly one or two of them are true.
+    pub const OF_APPLICATION: [Self; 5] =
+        [Self::Available, Self::Failing, Self::Progressing, Self::Pending, Self::Aborted];
 }
 
-/// Of an NMState.
-pub mod nmstate {
-    pub const AVAILABLE: &str = "Available";
-    pub const DEGRADED: &str = "Degraded";
-    pub const PROGRESSING: &str = "Progressing";
+words! {
+    NodeStateCondition { Available, Failing }
+}
+
+words! {
+    NMStateCondition { Available, Degraded, Progressing }
 }

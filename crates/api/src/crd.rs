@@ -9,7 +9,7 @@ mod schema;
 use serde_json::{Value, json};
 
 use crate::kinds::{GROUP, Kind};
-use schema::{Said, object, string};
+use schema::{Schema, object, string};
 
 /// All of them, in the order in which they are written and applied.
 pub fn all() -> Vec<Value> {
@@ -55,7 +55,14 @@ impl Definition {
 }
 
 fn root(about: &str, fields: Vec<schema::Field>) -> Value {
-    let own = [("apiVersion", string()), ("kind", string()), ("metadata", json!({ "type": "object" }))];
+    let own = [
+        (
+            "apiVersion",
+            string().about("apiVersion is the version of the schema of this object, such as nmstate.io/v1."),
+        ),
+        ("kind", string().about("kind is the kind of this object.")),
+        ("metadata", json!({ "type": "object" })),
+    ];
     object(own.into_iter().chain(fields)).about(about)
 }
 

@@ -1,5 +1,4 @@
-//! NodeNetworkConfigurationEnactment: one policy on one node. The spec is the operator's instruction, the status the
-//! agent's answer.
+//! NodeNetworkConfigurationEnactment: one policy on one node. The operator writes the spec, the agent the status.
 
 use std::collections::BTreeMap;
 
@@ -23,12 +22,12 @@ pub struct EnactmentSpec {
     #[serde(skip_serializing_if = "is_false")]
     pub revert: bool,
     pub stage: Stage,
-    /// Counts the operator's tries on this node; the status says which one it answers.
+    /// Counts the operator's attempts on this node; `status.attempt` is the one that the status belongs to.
     pub attempt: i64,
-    /// The operator writes `Expired` then. Never earlier than the one before: that tells a new release from old news.
+    /// The operator sets `Expired` then. Always later than that of the release before: so an agent recognises a new release.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_expires: Option<Time>,
-    /// The last version that held on this node: what `rollout.undo` goes back to.
+    /// The last version that was applied successfully: what `rollout.undo` returns to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Previous>,
 }
@@ -43,16 +42,16 @@ pub struct PolicyRef {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
-    /// The node knows what is to come, and waits.
+    /// The node waits for its turn.
     #[default]
     Bound,
-    /// Has a slot, but may not begin. Becomes a release only in the eyes of somebody who sees this claim beside all earlier
-    /// ones: so two operators at once cannot overdraw the limit.
+    /// Has a slot, but may not start. Only an operator that sees this claim together with all earlier ones releases it: so two
+    /// operators at once cannot exceed the limit.
     Claimed,
-    /// May begin. The agent says so in the status first, with the version that it read: a release that was withdrawn in
-    /// between is not begun.
+    /// May start. The agent first writes so to the status, for the version that it read: a release that was withdrawn in
+    /// between is not started.
     Released,
-    /// Did not end in time, and counts as failed. What the agent reports later is taken.
+    /// Did not finish in time, and counts as failed. A later report of the agent is accepted.
     Expired,
 }
 
@@ -69,7 +68,7 @@ pub struct Previous {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EnactmentStatus {
-    /// As it was applied on this node: captures filled in.
+    /// As it was applied on this node: captures are resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desired_state: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,10 +77,10 @@ pub struct EnactmentStatus {
     pub captured_states: BTreeMap<String, CapturedState>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy_generation: Option<i64>,
-    /// `spec.attempt` of the instruction that this status answers.
+    /// `spec.attempt` that this status belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<i64>,
-    /// `metadata.generation` of this enactment when this was said.
+    /// `metadata.generation` of this enactment that the agent acted on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -21,3 +21,4 @@ pub mod policy;
 pub mod reasons;
 pub mod selector;
 pub mod time;
+mod words;

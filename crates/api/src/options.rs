@@ -1,4 +1,4 @@
-//! What a policy says beside its state.
+//! Settings of a policy beside its state.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Options {
-    /// Among policies that do not build on each other, the higher one goes first.
+    /// Among policies that do not depend on each other, the higher one is applied first.
     #[serde(skip_serializing_if = "is_zero")]
     pub priority: i64,
     pub on_delete: OnDelete,
@@ -22,10 +22,10 @@ pub struct Options {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnDelete {
-    /// What the policy made stays.
+    /// What the policy configured stays.
     #[default]
     Retain,
-    /// What the policy changed goes back to what it was.
+    /// What the policy changed is restored.
     Revert,
 }
 
@@ -34,7 +34,7 @@ pub enum Drift {
     Ignore,
     #[default]
     Report,
-    /// Put back what somebody else changed, but do not fight over it.
+    /// Apply the policy again, with a growing pause while something else keeps changing it.
     Correct,
 }
 

@@ -1,4 +1,4 @@
-//! NodeNetworkConfigurationPolicy: what a person declares for many nodes.
+//! NodeNetworkConfigurationPolicy: the desired network state of many nodes.
 
 use std::collections::BTreeMap;
 
@@ -60,29 +60,29 @@ impl PolicySpec {
     }
 }
 
-/// How a policy goes through its nodes. Any edit is a new generation: what failed is tried again, what holds is
-/// left alone.
+/// How a policy is applied to its nodes. Any edit is a new generation: failed nodes are tried again, configured ones are left
+/// alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Rollout {
-    /// No further node begins.
+    /// No further node starts.
     #[serde(skip_serializing_if = "is_false")]
     pub paused: bool,
-    /// No further node begins, and the rest counts as aborted.
+    /// No further node starts, and the rest counts as aborted.
     #[serde(skip_serializing_if = "is_false")]
     pub abort: bool,
-    /// Nodes that took this version go back to the one before it.
+    /// Nodes that have this version return to the previous one.
     #[serde(skip_serializing_if = "is_false")]
     pub undo: bool,
-    /// Nodes that go first; the others wait until all of these hold.
+    /// Nodes that are changed first; the others wait until all of these are configured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub canary: Vec<String>,
-    /// So many failed nodes stop the rollout.
+    /// The number of failed nodes that stops the rollout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_failures: Option<i64>,
 }
 
-/// What one host wants beside, or instead of, what all want.
+/// What overrides the desired state on one host.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HostOverlay {
@@ -119,17 +119,17 @@ pub struct PolicyStatus {
     pub conditions: Vec<Condition>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// What `spec.maxUnavailable` comes to with the nodes there are.
+    /// `spec.maxUnavailable` as a number of nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_unavailable: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<NodeCounts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waves: Option<Waves>,
-    /// The first few nodes that do not go on, and why.
+    /// The first few nodes that failed or do not proceed, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub held: Vec<Held>,
-    /// As kubernetes-nmstate shows it; derived, nobody counts with it.
+    pub blocked_nodes: Vec<BlockedNode>,
+    /// As kubernetes-nmstate shows it; derived, and never read.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unavailable_node_count_map: BTreeMap<String, u64>,
     /// Of old versions of kubernetes-nmstate; never written.
@@ -148,8 +148,8 @@ pub struct NodeCounts {
     pub pending: u64,
     pub failing: u64,
     pub aborted: u64,
-    /// Not ready, cordoned or without an agent: brought up to date when they are back.
-    pub away: u64,
+    /// Not ready, cordoned or without an agent; configured when they become ready.
+    pub not_ready: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,7 +161,7 @@ pub struct Waves {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Held {
+pub struct BlockedNode {
     pub node: String,
     pub reason: String,
 }

@@ -169,9 +169,9 @@ fn decided(case: &Case) -> String {
         enactments.into_iter().flatten().map(|e| enactment(e, &policies, &nodes)).collect();
     let decision = decide(&Situation {
         policy: &policies[0],
-        policies: &policies,
-        nodes: &nodes,
-        enactments: &enactments,
+        policies: policies.iter().collect(),
+        nodes: nodes.iter().collect(),
+        enactments: enactments.iter().collect(),
         settings: Settings::default(),
         now: NOW,
     });

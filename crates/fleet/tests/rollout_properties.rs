@@ -31,7 +31,9 @@ fn explain(fleet: &Fleet) {
         for (node, phase) in &decision.nodes {
             let excused = match phase {
                 NodePhase::Done => true,
-                NodePhase::Failed { .. } => decision.status.held.iter().any(|held| held.node == *node),
+                NodePhase::Failed { .. } => {
+                    decision.status.blocked_nodes.iter().any(|blocked| blocked.node == *node)
+                }
                 NodePhase::Blocked(BlockedBy::Paused) => rollout.paused,
                 NodePhase::Blocked(BlockedBy::Stopped(_)) => rollout.abort || failed > 0,
                 NodePhase::Unaffected | NodePhase::Blocked(BlockedBy::NoPreviousVersion) => rollout.undo,

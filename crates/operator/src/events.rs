@@ -9,27 +9,37 @@ use kube::api::PostParams;
 use linesman_api::kinds;
 use linesman_fleet::rollout::{PolicyEvent, PolicyFacts};
 
-use crate::act::Hand;
-use crate::say;
+use crate::writer::Writer;
 
 /// Kubernetes keeps events of objects without a namespace here.
 const NAMESPACE: &str = "default";
 const CONTROLLER: &str = "nmstate.io/linesman-operator";
-/// What Kubernetes takes.
+/// Bytes that Kubernetes accepts.
 const NOTE: usize = 1024;
 
-/// An event that cannot be written is only said here: the status tells the same.
-pub async fn publish(hand: &Hand, identity: &str, policy: &PolicyFacts, version: u64, event: &PolicyEvent) {
-    say::line(format!("{}: {}: {}", policy.name, event.reason, event.message));
+/// An event that cannot be written is only logged: the status says the same.
+pub async fn publish(
+    writer: &Writer,
+    identity: &str,
+    policy: &PolicyFacts,
+    version: u64,
+    event: &PolicyEvent,
+) {
+    let generation = policy.generation;
+    tracing::info!(policy = policy.name, generation, reason = %event.reason, "{}", event.message);
     let event = object(identity, policy, version, event);
-    let api: Api<Event> = Api::namespaced(hand.client.clone(), NAMESPACE);
-    let written = hand.write("event", async { api.create(&PostParams::default(), &event).await }).await;
+    let api: Api<Event> = Api::namespaced(writer.client.clone(), NAMESPACE);
+    let written = writer.write("event", async { api.create(&PostParams::default(), &event).await }).await;
     if let Err(error) = written {
-        say::line(format!("{}: no event was written: {error}", policy.name));
+        tracing::warn!(
+            policy = policy.name,
+            error = &error as &dyn std::error::Error,
+            "cannot write the event"
+        );
     }
 }
 
-/// Named by the version of the status that it tells of.
+/// Named by the version of the status that it describes.
 fn object(identity: &str, policy: &PolicyFacts, version: u64, event: &PolicyEvent) -> Event {
     let regarding = ObjectReference {
         api_version: Some(kinds::POLICY.api_version()),
@@ -47,7 +57,7 @@ fn object(identity: &str, policy: &PolicyFacts, version: u64, event: &PolicyEven
         action: Some("Rollout".into()),
         event_time: Some(MicroTime(Timestamp::now())),
         note: Some(short(&event.message)),
-        reason: Some(event.reason.into()),
+        reason: Some(event.reason.as_str().into()),
         regarding: Some(regarding),
         reporting_controller: Some(CONTROLLER.into()),
         reporting_instance: Some(identity.chars().take(128).collect()),
@@ -66,12 +76,15 @@ fn short(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use linesman_api::reasons::EventReason;
+
     use super::*;
 
     #[test]
     fn events_are_about_the_policy_and_fit() {
         let policy = PolicyFacts { name: "blue".into(), uid: "u".into(), ..PolicyFacts::default() };
-        let event = PolicyEvent { warning: true, reason: "ReconcileFailed", message: "ä".repeat(800) };
+        let event =
+            PolicyEvent { warning: true, reason: EventReason::ReconcileFailed, message: "ä".repeat(800) };
         let event = object("op-1", &policy, 255, &event);
         assert_eq!(event.metadata.name.as_deref(), Some("blue.ff"));
         assert_eq!(event.type_.as_deref(), Some("Warning"));

@@ -1,41 +1,41 @@
 //! The cluster's side: rollouts of policies through nodes.
 //!
-//! load (`watch`, `world`) -> decide (`linesman_fleet::rollout`, pure) -> act (`act`) -> report (`report`), again whenever something
-//! changed. Several may run: the one that has the Lease acts, the others watch and are ready.
+//! load (`watch`, `cache`) -> decide (`linesman_fleet::rollout`, pure) -> act (`writer`) -> report (`report`), again whenever something
+//! changed. Several may run: the one that has the Lease acts, the others watch and stand by.
 
-mod act;
-mod case;
+mod cache;
 mod clock;
-mod echo;
+mod enactment_object;
 mod events;
 mod facts;
 mod fault;
+mod http;
+mod leadership;
 mod lease;
 pub mod metrics;
 mod nics;
 mod operator;
-mod pages;
+mod pending_writes;
 mod report;
+mod rollout_state;
 mod run;
-mod say;
-mod shelf;
 mod watch;
-mod world;
+mod writer;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub use run::run;
 
-/// What an operator is told when it starts.
+/// The command line of an operator.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub kubeconfig: Option<PathBuf>,
     /// Where agents and operators run, and where the Lease is.
     pub namespace: String,
-    /// Who this is among the operators.
+    /// Its name among the operators, in the Lease.
     pub identity: String,
-    /// Metrics and health.
+    /// The address of metrics and health.
     pub listen: Option<SocketAddr>,
     /// Seconds that a node has to report after its release.
     pub release_for: u64,
@@ -47,26 +47,26 @@ pub enum Error {
     #[error(transparent)]
     Cluster(#[from] linesman_daemon::cluster::Error),
     #[error(
-        "cannot serve metrics at {address}: {why}; choose another address with --listen, or `--listen none`"
+        "cannot serve metrics at {address}: {source}; choose another address with --listen, or use --listen none"
     )]
-    Listen { address: SocketAddr, why: String },
+    Listen { address: SocketAddr, source: std::io::Error },
     #[error("cannot listen to signals: {0}")]
-    Signals(std::io::Error),
-    #[error("the API server refused ({kind}): {error}")]
-    Api { kind: &'static str, error: Box<kube::Error> },
+    Signals(#[source] std::io::Error),
+    #[error("the API server refused ({kind}): {source}")]
+    Api { kind: &'static str, source: Box<kube::Error> },
     #[error("the API server did not answer ({kind}) in time")]
-    Slow { kind: &'static str },
-    #[error("this operator does not lead any more")]
+    Timeout { kind: &'static str },
+    #[error("this operator no longer leads")]
     NotLeading,
-    #[error("the policy {policy} is gone")]
-    Forgotten { policy: String },
+    #[error("the policy {policy} no longer exists")]
+    PolicyGone { policy: String },
 }
 
 impl Error {
-    /// Whether the object is no longer what was seen.
+    /// Whether the object is no longer the one that was seen.
     fn is_refusal(&self) -> bool {
         match self {
-            Self::Api { error, .. } => match &**error {
+            Self::Api { source, .. } => match &**source {
                 kube::Error::Api(status) => {
                     status.is_conflict() || status.is_already_exists() || status.is_not_found()
                 }

@@ -1,4 +1,4 @@
-//! What the operator counts. The reference page is generated from [`TABLE`], and a test proves that each one moves.
+//! The operator's metrics. The reference page is generated from [`TABLE`], and a test proves that each one moves.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64};
@@ -11,7 +11,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use crate::world::World;
+use crate::cache::Cache;
 
 /// Name, kind, labels, meaning. Those of kubernetes-nmstate keep their names.
 pub const TABLE: [(&str, &str, &str, &str); 9] = [
@@ -20,15 +20,15 @@ pub const TABLE: [(&str, &str, &str, &str); 9] = [
         "kubernetes_nmstate_enactments_status",
         "gauge",
         "node, status",
-        "Enactments by node and condition that is true",
+        "Enactments by node and by the condition that is true",
     ),
     (
         "kubernetes_nmstate_features_applied",
         "gauge",
         "name",
-        "1 while any enactment uses the feature of NMState",
+        "1 while any enactment uses this NMState feature",
     ),
-    ("linesman_operator_leader", "gauge", "", "1 while this operator leads"),
+    ("linesman_operator_leader", "gauge", "", "1 while this operator is the leader"),
     (
         "linesman_operator_writes_total",
         "counter",
@@ -39,19 +39,19 @@ pub const TABLE: [(&str, &str, &str, &str); 9] = [
         "linesman_operator_refused_writes_total",
         "counter",
         "",
-        "Writes that came too late: somebody else was faster",
+        "Writes that the API server refused because the object had changed in between",
     ),
     (
         "linesman_rollout_in_flight",
         "gauge",
         "policy",
-        "Nodes that have a slot of the policy's maxUnavailable",
+        "Nodes being changed, or about to be; at most the policy's maxUnavailable",
     ),
     (
         "linesman_rollout_duration_seconds",
         "histogram",
         "",
-        "From the start of a rollout until every node holds it",
+        "Time from the start of a rollout until every node is configured",
     ),
     ("linesman_operator_build_info", "gauge", "version", "Always 1"),
 ];
@@ -177,31 +177,31 @@ impl Metrics {
         }
     }
 
-    /// As everything stands now.
-    pub fn text(&self, world: &World) -> String {
+    /// The current values, as OpenMetrics.
+    pub fn text(&self, cache: &Cache) -> String {
         self.policies.clear();
-        for papers in world.papers.values() {
-            for condition in papers.status.conditions.iter().filter(|condition| condition.is_true()) {
+        for object in cache.policy_objects.values() {
+            for condition in object.status.conditions.iter().filter(|condition| condition.is_true()) {
                 self.policies.get_or_create(&ByStatus { status: condition.kind.clone() }).inc();
             }
         }
         self.enactments.clear();
-        for (label, count) in by_node(world.enactments.row()) {
+        for (label, count) in by_node(cache.enactments.values()) {
             self.enactments.get_or_create(&label).set(count);
         }
         self.features.clear();
-        for feature in world.enactments.row().iter().flat_map(|e| &e.status.features) {
+        for feature in cache.enactments.values().flat_map(|e| &e.status.features) {
             self.features.get_or_create(&ByName { name: feature.clone() }).set(1);
         }
         let mut text = String::new();
         if let Err(error) = encode(&mut text, &self.registry) {
-            crate::say::line(format!("metrics: {error}"));
+            tracing::error!(error = &error as &dyn std::error::Error, "cannot encode the metrics");
         }
         text
     }
 }
 
-fn by_node(enactments: &[EnactmentFacts]) -> BTreeMap<ByNode, i64> {
+fn by_node<'a>(enactments: impl Iterator<Item = &'a EnactmentFacts>) -> BTreeMap<ByNode, i64> {
     let mut counts = BTreeMap::new();
     for enactment in enactments {
         for condition in enactment.status.conditions.iter().filter(|condition| condition.is_true()) {
@@ -218,12 +218,12 @@ mod tests {
     use linesman_api::enactment::EnactmentStatus;
 
     use super::*;
-    use crate::world::Papers;
+    use crate::cache::PolicyObject;
 
     #[test]
     fn every_metric_of_the_table_is_there_and_moves() {
-        let (metrics, mut world) = (Metrics::new("1.2.3"), World::default());
-        let before = metrics.text(&world);
+        let (metrics, mut cache) = (Metrics::new("1.2.3"), Cache::default());
+        let before = metrics.text(&cache);
         metrics.wrote("create");
         metrics.refused();
         metrics.leads(true);
@@ -235,13 +235,13 @@ mod tests {
             features: vec!["ovs".into()],
             ..Default::default()
         };
-        world
+        cache
             .enactments
-            .put("w1.blue".into(), EnactmentFacts { node: "w1".into(), status, ..Default::default() });
-        let mut papers = Papers::default();
-        papers.status.conditions = conditions;
-        world.papers.insert("blue".into(), papers);
-        let after = metrics.text(&world);
+            .insert("w1.blue".into(), EnactmentFacts { node: "w1".into(), status, ..Default::default() });
+        let mut object = PolicyObject::default();
+        object.status.conditions = conditions;
+        cache.policy_objects.insert("blue".into(), object);
+        let after = metrics.text(&cache);
         for (name, ..) in TABLE {
             let lines = |text: &str| -> Vec<String> {
                 text.lines().filter(|l| l.starts_with(name)).map(str::to_owned).collect()
@@ -256,6 +256,6 @@ mod tests {
             "{after}"
         );
         metrics.in_flight("blue", None);
-        assert!(!metrics.text(&world).contains("blue"), "what is gone is not told");
+        assert!(!metrics.text(&cache).contains("blue"), "a deleted policy has no metrics");
     }
 }

@@ -8,91 +8,103 @@ use std::time::{Duration, Instant};
 use linesman_api::policy::PolicyStatus;
 use linesman_fleet::rollout::{Action, Decision, Settings, Situation, decide, orphans};
 
-use crate::act::{Hand, Written};
-use crate::case::Case;
+use crate::cache::{Affected, Cache};
 use crate::report::{Reported, report};
-use crate::watch::{News, Watches};
-use crate::world::{Concerns, World};
-use crate::{Error, clock, say};
+use crate::rollout_state::RolloutState;
+use crate::watch::{WatchEvent, Watched, Watches, is_unknown_kind};
+use crate::writer::{Writer, Written};
+use crate::{Error, clock};
 
-/// News come in flocks; they are looked at together.
+/// Events that come within this time of each other are applied together, up to a limit.
 const QUIET: Duration = Duration::from_millis(15);
-const FLOCK: Duration = Duration::from_millis(100);
-/// Writes between two looks, so that news are heard in between.
+const LONGEST_BURST: Duration = Duration::from_millis(100);
+/// Writes of one reconciliation, so that events are applied in between.
 const BATCH: usize = 100;
 
 pub struct Operator {
-    pub world: Rc<RefCell<World>>,
+    pub cache: Rc<RefCell<Cache>>,
     pub watches: Watches,
-    pub hand: Hand,
+    pub writer: Writer,
     pub identity: String,
     pub settings: Settings,
-    pub cases: BTreeMap<String, Case>,
-    /// Policies or enactments came or went: some enactments may be nobody's.
+    pub rollouts: BTreeMap<String, RolloutState>,
+    /// Policies or enactments changed: some enactments may have lost their policy.
     pub orphans: bool,
     pub led: bool,
-    pub trouble: BTreeMap<String, String>,
+    /// Watches that fail, with the error that was logged last.
+    pub failed_watches: BTreeMap<Watched, String>,
 }
 
 impl Operator {
-    pub async fn work(&mut self) {
+    pub async fn run(&mut self) {
         loop {
             let until = self.deadline();
-            let news = tokio::select! {
-                news = self.watches.next() => news,
-                () = self.hand.leadership.changed() => None,
+            let event = tokio::select! {
+                event = self.watches.next() => event,
+                () = self.writer.leadership.changed() => None,
                 () = sleep_until(until) => None,
             };
-            self.load(news).await;
-            self.lead();
-            if self.led && self.world.borrow().is_complete() {
-                self.pass().await;
+            self.load(event).await;
+            self.update_leadership();
+            if self.led && self.cache.borrow().is_synced() {
+                self.reconcile_all().await;
             }
         }
     }
 
-    /// Takes the news in, and those that come with them.
-    async fn load(&mut self, first: Option<News>) {
-        let end = Instant::now() + FLOCK;
+    /// Applies the event and those that follow closely.
+    async fn load(&mut self, first: Option<WatchEvent>) {
+        let end = Instant::now() + LONGEST_BURST;
         let mut next = first;
-        while let Some(news) = next.take() {
-            self.take(news);
+        while let Some(event) = next.take() {
+            self.apply(event);
             let left = QUIET.min(end.saturating_duration_since(Instant::now()));
             next = tokio::time::timeout(left, self.watches.next()).await.ok().flatten();
         }
-        let wanted = self.world.borrow().wants_nics();
-        if self.watches.want_nics(wanted) && !wanted {
-            self.world.borrow_mut().forget_nics();
+        let needed = self.cache.borrow().needs_macs();
+        if self.watches.watch_nics(needed) && !needed {
+            self.cache.borrow_mut().forget_macs();
         }
     }
 
-    fn take(&mut self, news: News) {
-        let told = self.trouble.remove(&news.about());
-        if let News::Trouble(what, why) = &news {
-            if told.as_ref() != Some(why) {
-                say::line(format!("cannot watch {what}: {why}{}", remedy(why)));
-            }
-            self.trouble.insert(what.clone(), why.clone());
-        }
-        self.orphans |= matches!(news, News::Policies(_) | News::Enactments(_));
-        match self.world.borrow_mut().take(news) {
-            Concerns::Nobody => {}
-            Concerns::Policy(name) => {
+    fn apply(&mut self, event: WatchEvent) {
+        self.log_failure(&event);
+        self.orphans |= matches!(event, WatchEvent::Policies(_) | WatchEvent::Enactments(_));
+        match self.cache.borrow_mut().apply(event) {
+            Affected::Nothing => {}
+            Affected::Policy(name) => {
                 // Those that wait may wait for this one.
-                let waiting = self.cases.values_mut().filter(|case| !case.settled);
-                waiting.for_each(|case| case.dirty = true);
-                self.cases.entry(name).or_default().dirty = true;
+                let waiting = self.rollouts.values_mut().filter(|rollout| !rollout.settled);
+                waiting.for_each(|rollout| rollout.dirty = true);
+                self.rollouts.entry(name).or_default().dirty = true;
             }
-            Concerns::Everybody => self.cases.values_mut().for_each(|case| case.dirty = true),
+            Affected::AllPolicies => self.rollouts.values_mut().for_each(|rollout| rollout.dirty = true),
         }
     }
 
-    /// Whoever begins to lead looks at everything.
-    fn lead(&mut self) {
-        let leads = self.hand.leadership.left().is_some();
-        self.hand.metrics.leads(leads);
+    /// The same error of the same watch is logged once.
+    fn log_failure(&mut self, event: &WatchEvent) {
+        let logged = self.failed_watches.remove(&event.watched());
+        let WatchEvent::Failed { watched, error } = event else { return };
+        let text = error.to_string();
+        if logged.as_ref() != Some(&text) {
+            let remedy = if is_unknown_kind(error) {
+                "; install Linesman's CRDs with: linesman crds | kubectl apply --server-side -f -"
+            } else {
+                ""
+            };
+            let error = error as &dyn std::error::Error;
+            tracing::warn!(kind = watched.plural(), error, "cannot watch {}{remedy}", watched.plural());
+        }
+        self.failed_watches.insert(*watched, text);
+    }
+
+    /// An operator that begins to lead reconciles everything.
+    fn update_leadership(&mut self) {
+        let leads = self.writer.leadership.left().is_some();
+        self.writer.metrics.leads(leads);
         if leads && !self.led {
-            self.cases.values_mut().for_each(|case| case.dirty = true);
+            self.rollouts.values_mut().for_each(|rollout| rollout.dirty = true);
             self.orphans = true;
         }
         self.led = leads;
@@ -100,157 +112,162 @@ impl Operator {
 
     fn deadline(&self) -> Option<Instant> {
         let (now, time) = (Instant::now(), clock::now());
-        let ready = self.led && self.world.borrow().is_complete();
-        self.cases.values().filter(|_| ready).filter_map(|case| case.next(now, time)).min()
+        let ready = self.led && self.cache.borrow().is_synced();
+        self.rollouts.values().filter(|_| ready).filter_map(|rollout| rollout.next(now, time)).min()
     }
 
-    async fn pass(&mut self) {
-        let known: BTreeSet<String> =
-            self.world.borrow().policies.row().iter().map(|policy| policy.name.clone()).collect();
+    async fn reconcile_all(&mut self) {
+        let known: BTreeSet<String> = self.cache.borrow().policies.keys().cloned().collect();
         for name in &known {
-            self.cases.entry(name.clone()).or_insert_with(Case::fresh);
+            self.rollouts.entry(name.clone()).or_insert_with(RolloutState::new);
         }
-        for gone in self.cases.keys().filter(|name| !known.contains(*name)) {
-            self.hand.metrics.in_flight(gone, None);
+        for gone in self.rollouts.keys().filter(|name| !known.contains(*name)) {
+            self.writer.metrics.in_flight(gone, None);
         }
         for name in &known {
-            self.look(name).await;
+            self.reconcile(name).await;
         }
         if std::mem::take(&mut self.orphans) {
-            self.sweep().await;
+            self.delete_orphans().await;
         }
-        // What waits for the end of its enactments is remembered until then.
-        let (world, orphans, now) = (self.world.borrow(), self.orphans, Instant::now());
-        self.cases.retain(|name, case| known.contains(name) || case.outlives(&world, orphans, now));
+        // A deleted policy is remembered until its enactments are gone.
+        let (cache, orphans, now) = (self.cache.borrow(), self.orphans, Instant::now());
+        self.rollouts
+            .retain(|name, rollout| known.contains(name) || rollout.outlives_policy(&cache, orphans, now));
     }
 
     /// One policy: decide, act, report.
-    async fn look(&mut self, name: &str) {
+    async fn reconcile(&mut self, name: &str) {
         let (now, time) = (Instant::now(), clock::now());
-        let Some(case) = self.cases.get_mut(name) else { return };
-        if !case.wants_a_look(now, time) || !case.echoes.heard(&self.world.borrow(), now) {
+        let Some(rollout) = self.rollouts.get_mut(name) else { return };
+        if !rollout.is_due(now, time) || !rollout.pending.are_seen(&self.cache.borrow(), now) {
             return;
         }
         let Some(decision) = self.decide(name) else { return };
-        if let Some(case) = self.cases.get_mut(name) {
-            case.decided(&decision);
+        if let Some(rollout) = self.rollouts.get_mut(name) {
+            rollout.decided(&decision);
         }
         let in_flight = decision.status.unavailable_node_count_map.values().sum();
-        self.hand.metrics.in_flight(name, Some(in_flight));
+        self.writer.metrics.in_flight(name, Some(in_flight));
         let outcome = match self.act(name, &decision.actions).await {
             Ok(true) => self.report(name, decision.status).await,
             Ok(false) => Ok(()),
             Err(error) => Err(error),
         };
-        self.end(name, outcome);
+        self.record(name, outcome);
     }
 
     fn decide(&self, name: &str) -> Option<Decision> {
-        let world = self.world.borrow();
+        let cache = self.cache.borrow();
         let situation = Situation {
-            policy: world.policies.get(name)?,
-            policies: world.policies.row(),
-            nodes: world.nodes.row(),
-            enactments: world.enactments.row(),
+            policy: cache.policies.get(name)?,
+            policies: cache.policies.values().collect(),
+            nodes: cache.nodes.values().collect(),
+            enactments: cache.enactments.values().collect(),
             settings: self.settings,
             now: clock::now(),
         };
         Some(decide(&situation))
     }
 
-    /// Whether everything was written. After a refusal the rest is void.
-    #[allow(clippy::await_holding_refcell_ref)] // Only this loop changes the world, and it is here.
+    /// Whether everything was written. After a refused write the rest is dropped.
+    #[allow(clippy::await_holding_refcell_ref)] // Only this loop changes the cache.
     async fn act(&mut self, name: &str, actions: &[Action]) -> Result<bool, Error> {
-        let world = self.world.borrow();
-        let case = self.cases.entry(name.into()).or_default();
+        let cache = self.cache.borrow();
+        let rollout = self.rollouts.entry(name.into()).or_default();
         for action in actions.iter().take(BATCH) {
-            match self.hand.perform(name, action, &world, clock::now()).await? {
-                Written::Done(echo) => case.echoes.expect(echo, Instant::now()),
-                Written::Refused(echo) => {
-                    case.echoes.expect(echo, Instant::now());
-                    case.dirty = true;
+            match self.writer.perform(name, action, &cache, clock::now()).await? {
+                Written::Done(write) => rollout.pending.expect(write, Instant::now()),
+                Written::Refused(write) => {
+                    rollout.pending.expect(write, Instant::now());
+                    rollout.dirty = true;
                     return Ok(false);
                 }
             }
         }
-        case.dirty |= !actions.is_empty();
+        rollout.dirty |= !actions.is_empty();
         Ok(true)
     }
 
     #[allow(clippy::await_holding_refcell_ref)] // As above.
     async fn report(&mut self, name: &str, status: PolicyStatus) -> Result<(), Error> {
-        let world = self.world.borrow();
-        let (Some(policy), Some(papers)) = (world.policies.get(name), world.papers.get(name)) else {
+        let cache = self.cache.borrow();
+        let (Some(policy), Some(object)) = (cache.policies.get(name), cache.policy_objects.get(name)) else {
             return Ok(());
         };
-        let Some(case) = self.cases.get_mut(name) else { return Ok(()) };
-        let told =
-            report(&self.hand, &self.identity, policy, papers, status, case.written, clock::now()).await?;
-        match told {
+        let Some(rollout) = self.rollouts.get_mut(name) else { return Ok(()) };
+        let reported = report(
+            &self.writer,
+            &self.identity,
+            policy,
+            object,
+            status,
+            rollout.status_written,
+            clock::now(),
+        )
+        .await?;
+        match reported {
             Reported::Nothing => {}
-            Reported::Later(due) => case.due = Some(due),
-            Reported::Written(echo) => {
-                case.written = Some(Instant::now());
-                case.echoes.expect(echo, Instant::now());
+            Reported::Later(due) => rollout.status_due = Some(due),
+            Reported::Written(write) => {
+                rollout.status_written = Some(Instant::now());
+                rollout.pending.expect(write, Instant::now());
             }
-            Reported::Refused(echo) => {
-                case.echoes.expect(echo, Instant::now());
-                case.dirty = true;
+            Reported::Refused(write) => {
+                rollout.pending.expect(write, Instant::now());
+                rollout.dirty = true;
             }
         }
         Ok(())
     }
 
-    fn end(&mut self, name: &str, outcome: Result<(), Error>) {
-        let Some(case) = self.cases.get_mut(name) else { return };
+    fn record(&mut self, name: &str, outcome: Result<(), Error>) {
+        let Some(rollout) = self.rollouts.get_mut(name) else { return };
         match outcome {
-            Ok(()) => case.went_well(),
-            Err(Error::NotLeading) => case.dirty = true,
+            Ok(()) => rollout.succeeded(),
+            Err(Error::NotLeading) => rollout.dirty = true,
             Err(error) => {
-                let pause = case.went_wrong(Instant::now());
-                say::line(format!("{name}: {error}; tried again in {} s", pause.as_secs()));
+                let pause = rollout.failed(Instant::now());
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(
+                    policy = name,
+                    error,
+                    "reconciliation failed; next attempt in {} s",
+                    pause.as_secs()
+                );
             }
         }
     }
 
     /// Enactments whose policy is gone.
-    async fn sweep(&mut self) {
+    async fn delete_orphans(&mut self) {
         let mut found: BTreeMap<String, Vec<Action>> = BTreeMap::new();
         {
-            let world = self.world.borrow();
-            for (policy, action) in orphans(world.policies.row(), world.enactments.row()) {
+            let cache = self.cache.borrow();
+            for (policy, action) in orphans(cache.policies.values(), cache.enactments.values()) {
                 found.entry(policy.into()).or_default().push(action);
             }
         }
         for (policy, actions) in found {
-            let outcome = self.orphaned(&policy, &actions).await;
+            let outcome = self.delete_orphans_of(&policy, &actions).await;
             self.orphans |= !matches!(outcome, Ok(true));
-            self.end(&policy, outcome.map(|_| ()));
+            self.record(&policy, outcome.map(|_| ()));
         }
     }
 
     /// Whether nothing is left to do.
-    async fn orphaned(&mut self, policy: &str, actions: &[Action]) -> Result<bool, Error> {
+    async fn delete_orphans_of(&mut self, policy: &str, actions: &[Action]) -> Result<bool, Error> {
         let (now, time) = (Instant::now(), clock::now());
-        let case = self.cases.entry(policy.into()).or_insert_with(Case::fresh);
-        if !case.wants_a_look(now, time) || !case.echoes.heard(&self.world.borrow(), now) {
+        let rollout = self.rollouts.entry(policy.into()).or_insert_with(RolloutState::new);
+        if !rollout.is_due(now, time) || !rollout.pending.are_seen(&self.cache.borrow(), now) {
             return Ok(false);
         }
-        case.dirty = false;
-        // The watch of policies may be behind that of enactments.
-        match self.hand.is_there(policy).await? {
+        rollout.dirty = false;
+        // The watch of policies may be behind the watch of enactments.
+        match self.writer.exists(policy).await? {
             true => Ok(true),
             false => Ok(self.act(policy, actions).await? && actions.len() <= BATCH),
         }
-    }
-}
-
-fn remedy(why: &str) -> &'static str {
-    let unknown = why.contains("404") || why.contains("could not find the requested resource");
-    if unknown {
-        "; does the cluster know Linesman's kinds? linesman crds | kubectl apply --server-side -f -"
-    } else {
-        ""
     }
 }
 

@@ -20,34 +20,72 @@ use serde::de::DeserializeOwned;
 use crate::facts::{self, Agent, KnownNode, KnownPolicy};
 use crate::nics::Nics;
 
-/// A watch that says nothing for so long is begun anew: its connection may be dead.
+/// A watch without events for this long, in seconds, is started again: its connection may be dead.
 const WATCH: u32 = 120;
-const SOON: Duration = Duration::from_millis(200);
-const SELDOM: Duration = Duration::from_secs(5);
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
-pub enum News {
+pub enum WatchEvent {
     Policies(Change<KnownPolicy>),
     Enactments(Change<EnactmentFacts>),
     Nodes(Change<KnownNode>),
     Agents(Change<Agent>),
-    Nics(Change<BTreeSet<String>>),
-    /// What is watched, and what went wrong; it is tried again.
-    Trouble(String, String),
+    NodeStates(Change<BTreeSet<String>>),
+    /// The watch is started again by itself.
+    Failed {
+        watched: Watched,
+        error: watcher::Error,
+    },
 }
 
-impl News {
-    /// The kind that it is about.
-    pub fn about(&self) -> String {
-        let kind = match self {
-            Self::Policies(_) => kinds::POLICY.plural,
-            Self::Enactments(_) => kinds::ENACTMENT.plural,
-            Self::Nodes(_) => Node::URL_PATH_SEGMENT,
-            Self::Agents(_) => Pod::URL_PATH_SEGMENT,
-            Self::Nics(_) => kinds::NODE_STATE.plural,
-            Self::Trouble(kind, _) => kind,
-        };
-        kind.into()
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Watched {
+    Policies,
+    Enactments,
+    Nodes,
+    Agents,
+    NodeStates,
+}
+
+impl Watched {
+    pub const ALL: [Self; 5] =
+        [Self::Policies, Self::Enactments, Self::Nodes, Self::Agents, Self::NodeStates];
+
+    /// As in the path of the API.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Policies => kinds::POLICY.plural,
+            Self::Enactments => kinds::ENACTMENT.plural,
+            Self::Nodes => Node::URL_PATH_SEGMENT,
+            Self::Agents => Pod::URL_PATH_SEGMENT,
+            Self::NodeStates => kinds::NODE_STATE.plural,
+        }
+    }
+}
+
+impl WatchEvent {
+    pub fn watched(&self) -> Watched {
+        match self {
+            Self::Policies(_) => Watched::Policies,
+            Self::Enactments(_) => Watched::Enactments,
+            Self::Nodes(_) => Watched::Nodes,
+            Self::Agents(_) => Watched::Agents,
+            Self::NodeStates(_) => Watched::NodeStates,
+            Self::Failed { watched, .. } => *watched,
+        }
+    }
+
+    /// Whether this is the whole list of its kind.
+    pub fn is_list(&self) -> bool {
+        match self {
+            Self::Policies(change) => change.is_list(),
+            Self::Enactments(change) => change.is_list(),
+            Self::Nodes(change) => change.is_list(),
+            Self::Agents(change) => change.is_list(),
+            Self::NodeStates(change) => change.is_list(),
+            Self::Failed { .. } => false,
+        }
     }
 }
 
@@ -57,17 +95,23 @@ pub enum Change<T> {
     Put {
         name: String,
         version: u64,
-        thing: T,
+        object: T,
     },
-    Gone {
+    Deleted {
         name: String,
         version: u64,
     },
-    /// All that there is.
-    All(Vec<(String, u64, T)>),
+    /// Everything there is.
+    Listed(Vec<(String, u64, T)>),
 }
 
-type Stream = BoxStream<'static, News>;
+impl<T> Change<T> {
+    fn is_list(&self) -> bool {
+        matches!(self, Self::Listed(_))
+    }
+}
+
+type Stream = BoxStream<'static, WatchEvent>;
 
 pub struct Watches {
     client: Client,
@@ -79,48 +123,64 @@ impl Watches {
     pub fn new(client: Client, namespace: &str) -> Self {
         let agents = Config::default().labels(&format!("{}={}", labels::COMPONENT, labels::AGENT));
         let streams = select_all([
-            changes(Api::<Policy>::all(client.clone()), Config::default(), News::Policies, |policy| {
-                Some(facts::policy(policy))
-            }),
             changes(
+                Watched::Policies,
+                Api::<Policy>::all(client.clone()),
+                Config::default(),
+                WatchEvent::Policies,
+                |policy| Some(facts::policy(policy)),
+            ),
+            changes(
+                Watched::Enactments,
                 Api::<Enactment>::all(client.clone()),
                 Config::default(),
-                News::Enactments,
+                WatchEvent::Enactments,
                 facts::enactment,
             ),
-            changes(Api::<Node>::all(client.clone()), Config::default(), News::Nodes, |node| {
-                Some(facts::node(&node))
-            }),
-            changes(Api::<Pod>::namespaced(client.clone(), namespace), agents, News::Agents, |pod| {
-                facts::agent(&pod)
-            }),
+            changes(
+                Watched::Nodes,
+                Api::<Node>::all(client.clone()),
+                Config::default(),
+                WatchEvent::Nodes,
+                |node| Some(facts::node(&node)),
+            ),
+            changes(
+                Watched::Agents,
+                Api::<Pod>::namespaced(client.clone(), namespace),
+                agents,
+                WatchEvent::Agents,
+                |pod| facts::agent(&pod),
+            ),
         ]);
         Self { client, streams, nics: None }
     }
 
-    /// NodeNetworkStates are big, so they are looked at only while somebody wants a MAC address. Whether that is new.
-    pub fn want_nics(&mut self, wanted: bool) -> bool {
-        let is_new = wanted != self.nics.is_some();
-        if is_new {
+    /// NodeNetworkStates are big, so they are watched only while a policy matches by MAC address. Whether that changed.
+    pub fn watch_nics(&mut self, wanted: bool) -> bool {
+        let changed = wanted != self.nics.is_some();
+        if changed {
             let api = || Api::<Nics>::all(self.client.clone());
-            self.nics = wanted
-                .then(|| changes(api(), Config::default(), News::Nics, |nics| Some(facts::macs(&nics))));
+            self.nics = wanted.then(|| {
+                changes(Watched::NodeStates, api(), Config::default(), WatchEvent::NodeStates, |nics| {
+                    Some(facts::macs(&nics))
+                })
+            });
         }
-        is_new
+        changed
     }
 
-    pub async fn next(&mut self) -> Option<News> {
+    pub async fn next(&mut self) -> Option<WatchEvent> {
         match &mut self.nics {
             None => self.streams.next().await,
             Some(nics) => tokio::select! {
-                news = self.streams.next() => news,
-                news = nics.next() => news,
+                event = self.streams.next() => event,
+                event = nics.next() => event,
             },
         }
     }
 }
 
-/// How long a watch that failed waits.
+/// Pauses before a failed watch is started again.
 struct Pauses(Duration);
 
 impl Iterator for Pauses {
@@ -128,33 +188,34 @@ impl Iterator for Pauses {
 
     fn next(&mut self) -> Option<Duration> {
         let pause = self.0;
-        self.0 = (pause * 2).min(SELDOM);
+        self.0 = (pause * 2).min(LONGEST_PAUSE);
         Some(pause)
     }
 }
 
 impl Backoff for Pauses {
     fn reset(&mut self) {
-        self.0 = SOON;
+        self.0 = FIRST_PAUSE;
     }
 }
 
 fn changes<K, T: Send + 'static>(
+    watched: Watched,
     api: Api<K>,
     config: Config,
-    news: fn(Change<T>) -> News,
+    event: fn(Change<T>) -> WatchEvent,
     facts: fn(K) -> Option<T>,
 ) -> Stream
 where
     K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
 {
     let mut all = Vec::new();
-    let mut read = move |event: Result<Event<K>, watcher::Error>| match event {
-        Ok(event) => change(&mut all, event, facts).map(news),
-        Err(error) => Some(News::Trouble(K::plural(&()).into_owned(), reason(&error))),
+    let mut read = move |seen: Result<Event<K>, watcher::Error>| match seen {
+        Ok(seen) => change(&mut all, seen, facts).map(event),
+        Err(error) => Some(WatchEvent::Failed { watched, error }),
     };
     watch(api, config.timeout(WATCH))
-        .backoff(Pauses(SOON))
+        .backoff(Pauses(FIRST_PAUSE))
         .filter_map(move |event| std::future::ready(read(event)))
         .boxed()
 }
@@ -167,23 +228,23 @@ fn change<K: Resource, T>(
     match event {
         Event::Apply(object) => {
             let (name, version) = (object.name_any(), version(&object));
-            Some(Change::Put { name, version, thing: facts(object)? })
+            Some(Change::Put { name, version, object: facts(object)? })
         }
-        Event::Delete(object) => Some(Change::Gone { name: object.name_any(), version: version(&object) }),
+        Event::Delete(object) => Some(Change::Deleted { name: object.name_any(), version: version(&object) }),
         Event::Init => {
             all.clear();
             None
         }
         Event::InitApply(object) => {
             let (name, version) = (object.name_any(), version(&object));
-            all.extend(facts(object).map(|thing| (name, version, thing)));
+            all.extend(facts(object).map(|object| (name, version, object)));
             None
         }
-        Event::InitDone => Some(Change::All(std::mem::take(all))),
+        Event::InitDone => Some(Change::Listed(std::mem::take(all))),
     }
 }
 
-/// Of one kind they grow with every write; none that is not a number is.
+/// Within one kind versions grow with every write.
 fn version<K: Resource>(object: &K) -> u64 {
     number(object.meta().resource_version.as_deref().unwrap_or_default())
 }
@@ -192,10 +253,14 @@ pub fn number(version: &str) -> u64 {
     version.parse().unwrap_or_default()
 }
 
-fn reason(error: &watcher::Error) -> String {
-    let mut error: &dyn std::error::Error = error;
-    while let Some(source) = error.source() {
-        error = source;
+/// Whether the API server does not know the kind.
+pub fn is_unknown_kind(error: &watcher::Error) -> bool {
+    let not_found = |error: &kube::Error| matches!(error, kube::Error::Api(status) if status.code == 404);
+    match error {
+        watcher::Error::InitialListFailed(error)
+        | watcher::Error::WatchStartFailed(error)
+        | watcher::Error::WatchFailed(error) => not_found(error),
+        watcher::Error::WatchError(status) => status.code == 404,
+        _ => false,
     }
-    error.to_string()
 }

@@ -66,10 +66,10 @@ impl Fleet {
     }
 
     /// Why a node waits, as the status of the policy says.
-    pub fn held(&self, policy: &str, node: &str) -> String {
-        let held = self.status(policy)["held"].as_array().cloned().unwrap_or_default();
-        let found = held.iter().find(|held| held["node"] == node);
-        found.and_then(|held| held["reason"].as_str()).unwrap_or_default().to_owned()
+    pub fn blocked_reason(&self, policy: &str, node: &str) -> String {
+        let blocked = self.status(policy)["blockedNodes"].as_array().cloned().unwrap_or_default();
+        let found = blocked.iter().find(|blocked| blocked["node"] == node);
+        found.and_then(|blocked| blocked["reason"].as_str()).unwrap_or_default().to_owned()
     }
 
     pub fn delete(&self, policy: &str) {

@@ -12,7 +12,7 @@ fn a_failure_stops_the_rollout_and_a_new_version_goes_on() {
     let state = |mtu: u32| json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "mtu": mtu }] });
     fleet.policy("blue", &json!({ "maxUnavailable": 1, "desiredState": state(9000) }));
     let policy = fleet.wait_policy("blue", "Degraded");
-    assert_eq!(policy["status"]["held"][0]["node"], "w1", "{}", operator.stderr());
+    assert_eq!(policy["status"]["blockedNodes"][0]["node"], "w1", "{}", operator.stderr());
     fleet.wait_enactment("blue", "w3", "Aborted");
     fleet.wait_enactment("blue", "w2", "Aborted");
     assert_eq!(true_conditions(&fleet.enactments("blue")["w1"]["status"]), "Failing");

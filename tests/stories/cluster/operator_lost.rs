@@ -16,7 +16,7 @@ fn who_is_away_holds_no_slot_and_who_is_lost_holds_it_until_the_release_expires(
         &json!({ "maxUnavailable": 1, "rollout": { "maxFailures": 2 }, "desiredState": state }),
     );
     let policy = fleet.wait_policy("blue", "Degraded");
-    assert_eq!(policy["status"]["held"][0]["reason"], "did not report in time after its release");
+    assert_eq!(policy["status"]["blockedNodes"][0]["reason"], "did not report in time after its release");
     fleet.wait_enactment("blue", "w2", "Available");
     assert_eq!(fleet.enactments("blue")["w1"]["spec"]["stage"], "Expired", "{}", operator.stderr());
     assert_eq!(fleet.most_in_flight("blue"), 1);

@@ -5,10 +5,10 @@ use linesman_tests::api::{Api, accepted, conditions, enactment, node_state, poli
 use serde_json::{Value, json};
 
 const OWN_STATE: &str = "an agent may write only the NodeNetworkState of its own node";
-const OWN_ENACTMENT: &str = "an agent may write only enactments of its own node";
-const OPERATORS: &str = "only Linesman's operator writes the spec of an enactment";
-const REPORTS: &str = "only Linesman's operator writes the status of a policy";
-const NO_NODE: &str = "the agent's token does not say on which node it runs";
+const OWN_ENACTMENT: &str = "an agent may write only the enactments of its own node";
+const OPERATORS: &str = "only the Linesman operator may write the spec of an enactment";
+const REPORTS: &str = "only the Linesman operator may write the status of a policy";
+const NO_NODE: &str = "the token of the agent does not name its node";
 
 fn status() -> Value {
     json!({ "conditions": conditions(&["Available"], "Available", "SuccessfullyConfigured") })

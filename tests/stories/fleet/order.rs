@@ -15,13 +15,13 @@ fn the_upper_one_waits_for_the_lower_one() {
     fleet.policy("base", &json!({ "rollout": { "paused": true }, "desiredState": bridge("br-base") }));
     fleet.wait_seen("base");
     fleet.policy("a-top", &json!({ "desiredState": on_top() }));
-    let why = "builds on the policy base, which is not there yet on this node";
+    let why = "depends on the policy base, which is not applied yet on this node";
     for node in ["n1", "n2"] {
         fleet.eventually(&format!("{node} says what it waits for"), || {
             fleet.enactment_condition(node, "a-top") == "Pending"
                 && fleet.message(node, "a-top", "Pending") == why
         });
-        assert_eq!(fleet.held("a-top", node), why);
+        assert_eq!(fleet.blocked_reason("a-top", node), why);
     }
     assert_eq!(fleet.policy_condition("a-top"), "Progressing");
     fleet.policy("base", &json!({ "desiredState": bridge("br-base") }));

@@ -56,7 +56,7 @@ fn an_aborted_rollout_leaves_the_rest_alone() {
     fleet.eventually("two nodes have it", || fleet.status("aborted")["nodes"]["available"] == 2);
     assert_eq!(fleet.policy_condition("aborted"), "Degraded");
     let (_, message) = fleet.reason_and_message("aborted");
-    assert!(message.contains("1 not begun: the rollout was aborted"), "{message}");
+    assert!(message.contains("1 not started: the rollout was aborted"), "{message}");
     assert!(fleet.changes("n3", "aborted").is_empty());
 }
 

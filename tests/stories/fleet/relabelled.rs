@@ -39,12 +39,12 @@ fn who_is_away_holds_no_slot_and_follows() {
     fleet.policy("away", &json!({ "maxUnavailable": 1, "desiredState": bridge("br-away") }));
     fleet.wait_enactment("n4", "away", "Available");
     fleet.wait_policy("away", "Available");
-    assert_eq!(fleet.held("away", "n1"), "the node is not ready");
-    assert_eq!(fleet.held("away", "n2"), "the node is cordoned");
-    assert_eq!(fleet.held("away", "n3"), "no agent runs on the node");
-    assert_eq!(fleet.status("away")["nodes"]["away"], 3);
+    assert_eq!(fleet.blocked_reason("away", "n1"), "the node is not ready");
+    assert_eq!(fleet.blocked_reason("away", "n2"), "the node is cordoned");
+    assert_eq!(fleet.blocked_reason("away", "n3"), "no agent is running on the node");
+    assert_eq!(fleet.status("away")["nodes"]["notReady"], 3);
     assert!(
-        fleet.reason_and_message("away").1.contains("3 are away"),
+        fleet.reason_and_message("away").1.contains("3 are not ready"),
         "{:?}",
         fleet.reason_and_message("away")
     );
@@ -56,7 +56,7 @@ fn who_is_away_holds_no_slot_and_follows() {
     cluster.agent_ready("n3", true).unwrap();
     fleet.wait_enactment("n3", "away", "Available");
     fleet.eventually("everybody has it", || fleet.status("away")["nodes"]["available"] == 4);
-    assert!(fleet.status("away")["held"].is_null());
+    assert!(fleet.status("away")["blockedNodes"].is_null());
     assert_eq!(fleet.most_in_flight("away"), 1);
 }
 

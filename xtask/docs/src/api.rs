@@ -1,6 +1,7 @@
 //! The API: kinds and fields from the CustomResourceDefinitions.
 
-use linesman_api::{conditions, crd};
+use linesman_api::conditions::{EnactmentCondition, PolicyCondition};
+use linesman_api::crd;
 use serde_json::Value;
 
 use super::NOTE;
@@ -47,12 +48,16 @@ fn walk(path: &str, schema: &Value, rows: &mut String) {
 }
 
 fn condition_types() -> String {
-    let line = |kind: &str, types: &[&str]| format!("| {kind} | `{}` |\n", types.join("`, `"));
-    let enactment: Vec<&str> =
-        conditions::enactment::ALL.iter().copied().chain([conditions::enactment::DRIFTED]).collect();
+    let line = |kind: &str, types: Vec<&str>| format!("| {kind} | `{}` |\n", types.join("`, `"));
     format!(
         "| kind | condition types |\n|---|---|\n{}{}\nSee [how to roll out a policy](../howto/roll-out-a-policy.md).\n",
-        line("NodeNetworkConfigurationPolicy", &conditions::policy::ALL),
-        line("NodeNetworkConfigurationEnactment", &enactment),
+        line(
+            "NodeNetworkConfigurationPolicy",
+            PolicyCondition::ALL.iter().map(|kind| kind.as_str()).collect()
+        ),
+        line(
+            "NodeNetworkConfigurationEnactment",
+            EnactmentCondition::ALL.iter().map(|kind| kind.as_str()).collect()
+        ),
     )
 }

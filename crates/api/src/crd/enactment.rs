@@ -9,7 +9,8 @@ use crate::kinds;
 pub fn crd() -> Value {
     Definition {
         kind: kinds::ENACTMENT,
-        about: "One policy on one node: the operator's instruction, and what became of it.",
+        about: "NodeNetworkConfigurationEnactment is the application of one NodeNetworkConfigurationPolicy to one node. \
+                The operator creates it and writes its spec; the agent on the node reports the result in its status.",
         fields: vec![("spec", spec()), ("status", status())],
         columns: vec![
             column("Status", "string", "type"),
@@ -21,58 +22,129 @@ pub fn crd() -> Value {
 }
 
 fn spec() -> Value {
-    let policy = object([("name", short(63)), ("uid", short(64)), ("generation", long())]);
-    let policy = policy.required(&["name", "uid", "generation"]);
     object([
-        ("policy", policy.rule("self.name == oldSelf.name", "an enactment belongs to one policy for good")),
-        ("desiredState", free().about("For this node: what single hosts want is merged in.")),
-        ("capture", map(string())),
+        ("policy", policy()),
+        (
+            "desiredState",
+            free().about(
+                "desiredState is the NMState document for this node: spec.desiredState of the policy merged with the entry of \
+                 spec.hosts that matches the node.",
+            ),
+        ),
+        ("capture", map(string()).about("capture is copied from spec.capture of the policy.")),
         ("options", options()),
-        ("revert", boolean().about("Undo what the policy changed, instead of applying it.")),
+        (
+            "revert",
+            boolean().about("revert tells the agent to undo what the policy changed on the node instead of applying it."),
+        ),
         (
             "stage",
-            word(&["Bound", "Claimed", "Released", "Expired"])
-                .about("How far the operator lets it go. The agent begins only what is Released."),
+            word(&["Bound", "Claimed", "Released", "Expired"]).about(
+                "stage is how far the rollout has come on this node. Bound: the node waits for its turn. Claimed: the node has \
+                 a place within maxUnavailable, but may not start yet. Released: the agent applies the enactment. Expired: the \
+                 agent did not report in time, which counts as a failure.",
+            ),
         ),
-        ("attempt", long().about("Counts the tries on this node; the status says which one it answers.")),
-        ("releaseExpires", time().about("The agent may begin until then; of what is not released, when the last release ended. Only grows.")),
+        (
+            "attempt",
+            long().about(
+                "attempt counts how often the operator has tried to apply the policy to this node. status.attempt is the \
+                 attempt that the status belongs to.",
+            ),
+        ),
+        (
+            "releaseExpires",
+            time().about(
+                "releaseExpires is the time by which the agent must have reported after a release. In other stages it is the \
+                 time of the last release. It never decreases.",
+            ),
+        ),
         ("previous", previous()),
     ])
     .required(&["policy", "stage"])
-    .rule(
-        "self.stage != 'Released' || has(self.releaseExpires)",
-        "what is Released needs releaseExpires: no release holds for ever",
-    )
-    .about("Written by the operator alone.")
+    .rule("self.stage != 'Released' || has(self.releaseExpires)", "releaseExpires is required when stage is Released")
+    .about("spec is what the agent on the node should do. Only the operator writes it.")
+}
+
+fn policy() -> Value {
+    object([
+        ("name", short(63).about("name is the name of the policy.")),
+        ("uid", short(64).about("uid is the UID of the policy.")),
+        (
+            "generation",
+            long().about("generation is the metadata.generation of the policy that desiredState comes from."),
+        ),
+    ])
+    .required(&["name", "uid", "generation"])
+    .rule("self.name == oldSelf.name", "policy.name is immutable")
+    .about("policy identifies the policy that is applied.")
 }
 
 fn options() -> Value {
     object([
-        ("priority", long()),
-        ("onDelete", word(&["Retain", "Revert"])),
-        ("drift", word(&["Ignore", "Report", "Correct"])),
-        ("probes", list(string()).with("x-kubernetes-list-type", "atomic")),
-        ("patience", long()),
+        ("priority", long().about("priority is copied from the policy.")),
+        ("onDelete", word(&["Retain", "Revert"]).about("onDelete is copied from the policy.")),
+        ("drift", word(&["Ignore", "Report", "Correct"]).about("drift is copied from the policy.")),
+        (
+            "probes",
+            list(string())
+                .with("x-kubernetes-list-type", "atomic")
+                .about("probes are the probes of the policy, each in its short form."),
+        ),
+        ("patience", long().about("patience is copied from the policy, in seconds.")),
     ])
+    .about("options are the settings of the policy that the agent needs.")
 }
 
 fn previous() -> Value {
-    object([("generation", long()), ("desiredState", free()), ("capture", map(string()))])
-        .about("The last version that held on this node: where rollout.undo goes.")
+    object([
+        ("generation", long().about("generation is the metadata.generation of the policy at that time.")),
+        ("desiredState", free().about("desiredState is the NMState document that was applied.")),
+        ("capture", map(string()).about("capture is the capture that was used.")),
+    ])
+    .about(
+        "previous is the last version of the policy that was applied to this node successfully. rollout.undo returns the node \
+         to it.",
+    )
+}
+
+fn meta_info(of: &str) -> Value {
+    object([
+        ("version", string().about("version is the version of the document.")),
+        ("time", time().about("time is when the document was generated.")),
+    ])
+    .about(&format!("{of} describes the origin of the document."))
 }
 
 fn status() -> Value {
-    let info = || object([("version", string()), ("time", time())]);
+    let captured = object([
+        ("state", free().about("state is the captured NMState document.")),
+        ("metaInfo", meta_info("metaInfo")),
+    ]);
     object([
-        ("desiredState", free().about("As it was applied: captures filled in, secrets masked.")),
-        ("desiredStateMetaInfo", info()),
-        ("capturedStates", map(object([("state", free()), ("metaInfo", info())]))),
-        ("policyGeneration", long()),
-        ("attempt", long()),
-        ("observedGeneration", long()),
-        ("conditions", conditions()),
-        ("features", list(string()).with("x-kubernetes-list-type", "set")),
-        ("retryCount", map(integer())),
+        (
+            "desiredState",
+            free().about("desiredState is the NMState document as it was applied: captures are resolved, secrets are masked."),
+        ),
+        ("desiredStateMetaInfo", meta_info("desiredStateMetaInfo")),
+        ("capturedStates", map(captured).about("capturedStates are the results of the captures, by name.")),
+        (
+            "policyGeneration",
+            long().about("policyGeneration is the metadata.generation of the policy that this status belongs to."),
+        ),
+        ("attempt", long().about("attempt is the spec.attempt that this status belongs to.")),
+        (
+            "observedGeneration",
+            long().about("observedGeneration is the metadata.generation of this enactment that the agent has acted on."),
+        ),
+        ("conditions", conditions("Available, Failing, Progressing, Pending, Aborted and Drifted")),
+        (
+            "features",
+            list(string())
+                .with("x-kubernetes-list-type", "set")
+                .about("features are the NMState features that the desired state uses."),
+        ),
+        ("retryCount", map(integer()).about("retryCount is the number of retries, by generation of the policy.")),
     ])
-    .about("Written by the agent of the node; Pending and Aborted by the operator.")
+    .about("status is reported by the agent on the node. The operator writes the conditions Pending and Aborted.")
 }

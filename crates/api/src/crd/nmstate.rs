@@ -9,7 +9,7 @@ use crate::kinds;
 pub fn crd() -> Value {
     Definition {
         kind: kinds::NMSTATE,
-        about: "NMState deploys Linesman's agent on the nodes; there is one, called nmstate.",
+        about: "NMState configures the deployment of Linesman. There is one object, named nmstate.",
         fields: vec![("spec", spec()), ("status", status())],
         columns: vec![column("Status", "string", "type"), column("Reason", "string", "reason")],
     }
@@ -18,49 +18,84 @@ pub fn crd() -> Value {
 
 fn spec() -> Value {
     object([
-        ("nodeSelector", map(string()).about("Nodes that get an agent. Default: kubernetes.io/os=linux.")),
-        ("tolerations", tolerations().about("Of the agents. Default: all taints.")),
-        ("affinity", free().about("Of the agents, as in a Pod.")),
-        ("infraNodeSelector", map(string()).about("Nodes for what runs once in the cluster.")),
-        ("infraTolerations", tolerations()),
-        ("infraAffinity", free()),
+        (
+            "nodeSelector",
+            map(string())
+                .about("nodeSelector selects the nodes that the agent runs on. Defaults to kubernetes.io/os=linux."),
+        ),
+        ("tolerations", tolerations("tolerations are the tolerations of the agent's Pods. Defaults to tolerating all taints.")),
+        ("affinity", free().about("affinity is the affinity of the agent's Pods.")),
+        (
+            "infraNodeSelector",
+            map(string()).about("infraNodeSelector selects the nodes that cluster-wide components run on."),
+        ),
+        ("infraTolerations", tolerations("infraTolerations are the tolerations of cluster-wide components.")),
+        ("infraAffinity", free().about("infraAffinity is the affinity of cluster-wide components.")),
         ("selfSignConfiguration", self_sign()),
-        ("probeConfiguration", object([("dns", dns())]).about("Defaults of probes.")),
-        ("metricsConfiguration", object([("bindAddress", string().about("\"0\" serves no metrics."))])),
-        ("logLevel", word(&["info", "debug"])),
+        (
+            "probeConfiguration",
+            object([("dns", dns())]).about("probeConfiguration sets the defaults of probes."),
+        ),
+        ("metricsConfiguration", metrics()),
+        ("logLevel", word(&["info", "debug"]).about("logLevel is the log level of agent and operator. Defaults to info.")),
         (
             "interfaceFilter",
             list(short(128))
                 .at_most(64)
                 .with("x-kubernetes-list-type", "set")
-                .about("Interfaces that NodeNetworkStates leave out, as globs: veth*, cali?*."),
+                .about("interfaceFilter lists interfaces to leave out of NodeNetworkStates, as globs such as veth* or cali?*."),
         ),
-        ("ephemeral", boolean().about("Profiles that a policy makes are gone after a reboot.")),
+        (
+            "ephemeral",
+            boolean().about("ephemeral makes the configuration that policies apply temporary: it is gone after a reboot."),
+        ),
     ])
     .with("default", json!({}))
+    .about("spec is the desired deployment.")
 }
 
 fn dns() -> Value {
-    object([("host", string().about("The name that the DNS probe asks for. Default: root-servers.net."))])
+    object([(
+        "host",
+        string().about("host is the name that the DNS probe resolves. Defaults to root-servers.net."),
+    )])
+    .about("dns configures the DNS probe.")
+}
+
+fn metrics() -> Value {
+    let address = "bindAddress is the address that metrics are served at. \"0\" disables them.";
+    object([("bindAddress", string().about(address))])
+        .about("metricsConfiguration configures the metrics endpoint.")
 }
 
 fn self_sign() -> Value {
     let intervals = ["caRotateInterval", "caOverlapInterval", "certRotateInterval", "certOverlapInterval"];
-    object(intervals.map(|name| (name, string())))
-        .about("Taken and not heeded: there is no webhook to certify.")
+    object(intervals.map(|name| (name, string().about(&format!("{name} is ignored.")))))
+        .about("selfSignConfiguration is accepted for compatibility and ignored: Linesman has no webhook that needs a certificate.")
 }
 
-fn tolerations() -> Value {
+fn tolerations(about: &str) -> Value {
     list(object([
-        ("key", string()),
-        ("operator", string()),
-        ("value", string()),
-        ("effect", string()),
-        ("tolerationSeconds", long()),
+        ("key", string().about("key is the taint key that the toleration applies to. Empty matches all keys.")),
+        ("operator", string().about("operator is Exists or Equal. Defaults to Equal.")),
+        ("value", string().about("value is the taint value that the toleration matches.")),
+        ("effect", string().about("effect is the taint effect to match. Empty matches all effects.")),
+        (
+            "tolerationSeconds",
+            long().about("tolerationSeconds is how long the toleration tolerates a NoExecute taint. Unset means forever."),
+        ),
     ]))
     .with("x-kubernetes-list-type", "atomic")
+    .about(about)
 }
 
 fn status() -> Value {
-    object([("conditions", conditions()), ("observedGeneration", long())])
+    object([
+        ("conditions", conditions("Available, Degraded and Progressing")),
+        (
+            "observedGeneration",
+            long().about("observedGeneration is the metadata.generation that this status belongs to."),
+        ),
+    ])
+    .about("status is the observed deployment.")
 }

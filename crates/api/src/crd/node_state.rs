@@ -8,22 +8,40 @@ use crate::kinds;
 
 pub fn crd() -> Value {
     let status = object([
-        ("currentState", free().about("An NMState document.")),
+        (
+            "currentState",
+            free().about("currentState is the network state of the node, as an NMState document."),
+        ),
         (
             "omitted",
-            list(string())
-                .with("x-kubernetes-list-type", "atomic")
-                .about("What currentState leaves out; empty when it is complete."),
+            list(string()).with("x-kubernetes-list-type", "atomic").about(
+                "omitted lists what currentState leaves out. It is empty when currentState is complete.",
+            ),
         ),
-        ("lastSuccessfulUpdateTime", time()),
-        ("hostNetworkManagerVersion", string()),
-        ("handlerNmstateVersion", string()),
-        ("handlerNetworkManagerVersion", string()),
-        ("conditions", conditions()),
-    ]);
+        (
+            "lastSuccessfulUpdateTime",
+            time().about("lastSuccessfulUpdateTime is when currentState was last updated."),
+        ),
+        (
+            "hostNetworkManagerVersion",
+            string().about("hostNetworkManagerVersion is the version of NetworkManager on the node."),
+        ),
+        (
+            "handlerNmstateVersion",
+            string().about("handlerNmstateVersion is the version of NMState that the agent was built with."),
+        ),
+        (
+            "handlerNetworkManagerVersion",
+            string().about(
+                "handlerNetworkManagerVersion is the version of NetworkManager that the agent talks to.",
+            ),
+        ),
+        ("conditions", conditions("Available and Failing")),
+    ])
+    .about("status is the observed network state, written by the agent on the node.");
     Definition {
         kind: kinds::NODE_STATE,
-        about: "The network of a node as its agent sees it.",
+        about: "NodeNetworkState is the network state of one node, as the agent on the node observes it.",
         fields: vec![("status", status)],
         columns: vec![],
     }

@@ -1,4 +1,4 @@
-//! Words to build structural schemas with.
+//! Building blocks of structural schemas.
 
 use serde_json::{Map, Value, json};
 
@@ -64,8 +64,8 @@ pub fn int_or_string() -> Value {
     json!({ "x-kubernetes-int-or-string": true, "anyOf": [{ "type": "integer" }, { "type": "string" }] })
 }
 
-/// What is said of a schema, one word after the other.
-pub trait Said: Sized {
+/// Attributes of a schema, chained.
+pub trait Schema: Sized {
     #[must_use]
     fn with(self, key: &str, value: impl Into<Value>) -> Self;
 
@@ -84,12 +84,12 @@ pub trait Said: Sized {
         self.with("maxItems", items)
     }
 
-    /// A rule in CEL, and what a person reads who broke it.
+    /// A CEL rule, and the message for a value that breaks it.
     #[must_use]
     fn rule(self, rule: &str, message: &str) -> Self;
 }
 
-impl Said for Value {
+impl Schema for Value {
     fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self[key] = value.into();
         self
@@ -106,19 +106,23 @@ impl Said for Value {
 }
 
 /// Keyed by type, so that the agent and the operator can each own theirs.
-pub fn conditions() -> Value {
+pub fn conditions(types: &str) -> Value {
     let condition = object([
-        ("type", string()),
-        ("status", string()),
-        ("reason", string()),
-        ("message", string()),
-        ("lastHeartbeatTime", time()),
-        ("lastTransitionTime", time()),
-        ("observedGeneration", long()),
+        ("type", string().about("type is the type of the condition.")),
+        ("status", string().about("status is True, False or Unknown.")),
+        ("reason", string().about("reason is a CamelCase word for the cause of the last change.")),
+        ("message", string().about("message describes the cause for people.")),
+        ("lastHeartbeatTime", time().about("lastHeartbeatTime is when the condition was last updated.")),
+        ("lastTransitionTime", time().about("lastTransitionTime is when status last changed.")),
+        (
+            "observedGeneration",
+            long().about("observedGeneration is the metadata.generation that the condition was set for."),
+        ),
     ]);
     list(condition.required(&["type", "status"]))
         .with("x-kubernetes-list-type", "map")
         .with("x-kubernetes-list-map-keys", json!(["type"]))
+        .about(&format!("conditions are the current conditions. Types are {types}."))
 }
 
 const LABEL_NAME: &str =
@@ -129,32 +133,48 @@ const LABEL_VALUE: &str = "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$";
 pub fn labels() -> Value {
     let value = short(63).rule(
         &format!("self.matches('{LABEL_VALUE}')"),
-        "the value of a label is at most 63 letters, digits, '-', '_' or '.', and begins and ends with a letter or digit",
+        "a label value must have at most 63 letters, digits, '-', '_' or '.', and start and end with a letter or digit",
     );
     map(value).with("maxProperties", 256).rule(
         &format!("self.all(key, key.matches('{LABEL_NAME}'))"),
-        "the key of a label is a name such as zone or kubernetes.io/hostname",
+        "a label key must be a name such as zone or kubernetes.io/hostname",
     )
 }
 
-pub fn selector() -> Value {
+pub fn selector(about: &str) -> Value {
     let requirement = object([
         (
             "key",
-            short(317).rule(
+            short(317).about("key is the label key.").rule(
                 &format!("self.matches('{LABEL_NAME}')"),
-                "the key of a label is a name such as zone or kubernetes.io/hostname",
+                "a label key must be a name such as zone or kubernetes.io/hostname",
             ),
         ),
-        ("operator", word(&["In", "NotIn", "Exists", "DoesNotExist"])),
-        ("values", list(short(63)).at_most(256).with("x-kubernetes-list-type", "atomic")),
+        (
+            "operator",
+            word(&["In", "NotIn", "Exists", "DoesNotExist"]).about("operator relates the key to the values."),
+        ),
+        (
+            "values",
+            list(short(63))
+                .at_most(256)
+                .with("x-kubernetes-list-type", "atomic")
+                .about("values are the label values to compare with."),
+        ),
     ]);
     let requirement = requirement.required(&["key", "operator"]).rule(
         "self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : !has(self.values) || size(self.values) == 0",
-        "In and NotIn need values; Exists and DoesNotExist take none",
+        "values must be set for In and NotIn, and must be empty for Exists and DoesNotExist",
     );
     object([
-        ("matchLabels", labels()),
-        ("matchExpressions", list(requirement).at_most(64).with("x-kubernetes-list-type", "atomic")),
+        ("matchLabels", labels().about("matchLabels are labels that a node must have.")),
+        (
+            "matchExpressions",
+            list(requirement)
+                .at_most(64)
+                .with("x-kubernetes-list-type", "atomic")
+                .about("matchExpressions are requirements that a node must all meet."),
+        ),
     ])
+    .about(about)
 }

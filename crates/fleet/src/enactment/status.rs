@@ -1,9 +1,9 @@
 //! The status of an enactment, and whether it has to be published.
 
 use linesman_api::condition::{Condition, dated, find};
-use linesman_api::conditions::enactment::DRIFTED;
+use linesman_api::conditions::EnactmentCondition::Drifted;
 use linesman_api::enactment::{EnactmentStatus, Stage};
-use linesman_api::reasons::enactment::HELD;
+use linesman_api::reasons::EnactmentReason;
 use linesman_api::time::Time;
 
 use super::{AcceptedRelease, AcceptedReleases, Bound, is_new_release};
@@ -91,7 +91,7 @@ pub fn outdated(bound: &Bound, releases: &AcceptedReleases, now: Time) -> Option
 pub fn frozen(bound: &Bound, releases: &AcceptedReleases, why: &str, now: Time) -> Option<EnactmentStatus> {
     // As the operator says of nodes that it holds back itself.
     let message = format!("the node is {why}; run `linesman unfreeze` on it to continue");
-    let conditions = WaitingStatus { aborted: false, reason: HELD, message }.conditions();
+    let conditions = WaitingStatus::pending(EnactmentReason::Blocked, message).conditions();
     if !is_new_release(bound, releases) || has(bound, &conditions) {
         return None;
     }
@@ -121,7 +121,7 @@ fn drifted(release: &AcceptedRelease, entry: Option<&Entry>, drift: &[Difference
 }
 
 fn has_drift(known: &[Condition], drifted: Option<&Condition>) -> bool {
-    let known = find(known, DRIFTED).map(|c| (c.status, &c.reason, &c.message));
+    let known = find(known, Drifted).map(|c| (c.status, &c.reason, &c.message));
     known == drifted.map(|c| (c.status, &c.reason, &c.message))
 }
 
@@ -204,7 +204,7 @@ mod tests {
         release.published = true;
         let drift = [Difference { path: Path::root(), want: 1.into(), got: 2.into() }];
         let drifted = pending(&release, &bound, &drift).expect("drift is published");
-        assert!(linesman_api::condition::is_true(&drifted.conditions, DRIFTED));
+        assert!(linesman_api::condition::is_true(&drifted.conditions, Drifted));
         assert!(
             linesman_api::condition::is_true(&drifted.conditions, "Available"),
             "it was applied all the same"

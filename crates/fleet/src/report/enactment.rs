@@ -1,46 +1,57 @@
 //! How a change ended, as the conditions of its enactment.
 
 use linesman_api::condition::{Condition, Truth};
-use linesman_api::conditions::enactment::{ABORTED, AVAILABLE, FAILING, PENDING, PROGRESSING};
-use linesman_api::reasons::enactment as reasons;
+use linesman_api::conditions::EnactmentCondition::{Aborted, Available, Failing, Pending, Progressing};
+use linesman_api::reasons::EnactmentReason;
 
 use super::message;
 use linesman_core::outcome::{Outcome, Verdict};
 
 /// Said before anything is touched.
 pub fn applying() -> Vec<Condition> {
-    five([Truth::Unknown, Truth::Unknown, Truth::True], reasons::PROGRESSING, "Applying desired state")
+    five(
+        [Truth::Unknown, Truth::Unknown, Truth::True],
+        EnactmentReason::ConfigurationProgressing,
+        "Applying desired state",
+    )
 }
 
 /// It could not begin, and is tried again.
 pub fn retrying(outcome: &Outcome, node: &str, attempt: u64) -> Vec<Condition> {
     let message = message::failure_of(outcome, &format!("{node}, try {attempt}: "));
-    five([Truth::False, Truth::True, Truth::True], reasons::RETRYING, &message)
+    five([Truth::False, Truth::True, Truth::True], EnactmentReason::Retrying, &message)
 }
 
 /// `reverting`: the instruction was to undo what the policy had changed.
 pub fn ended(outcome: &Outcome, reverting: bool) -> Vec<Condition> {
     match outcome.verdict {
         Verdict::Unchanged | Verdict::Committed => {
-            let reason = if reverting { reasons::REVERTED } else { reasons::CONFIGURED };
+            let reason =
+                if reverting { EnactmentReason::Reverted } else { EnactmentReason::SuccessfullyConfigured };
             five([Truth::True, Truth::False, Truth::False], reason, &message::success(outcome, reverting))
         }
         // Waits for a confirmation that an agent gives itself: not an end.
         Verdict::Pending => applying(),
-        Verdict::RolledBack | Verdict::Incomplete | Verdict::Abandoned => {
-            five([Truth::False, Truth::True, Truth::False], reasons::FAILED, &message::failure(outcome))
-        }
+        Verdict::RolledBack | Verdict::Incomplete | Verdict::Abandoned => five(
+            [Truth::False, Truth::True, Truth::False],
+            EnactmentReason::FailedToConfigure,
+            &message::failure(outcome),
+        ),
     }
 }
 
 /// All five, so that nothing of an earlier attempt is left; the last two are never true once an agent has begun.
-fn five([available, failing, progressing]: [Truth; 3], reason: &str, message: &str) -> Vec<Condition> {
+fn five(
+    [available, failing, progressing]: [Truth; 3],
+    reason: EnactmentReason,
+    message: &str,
+) -> Vec<Condition> {
     let told = [
-        (AVAILABLE, available),
-        (FAILING, failing),
-        (PROGRESSING, progressing),
-        (PENDING, Truth::False),
-        (ABORTED, Truth::False),
+        (Available, available),
+        (Failing, failing),
+        (Progressing, progressing),
+        (Pending, Truth::False),
+        (Aborted, Truth::False),
     ];
     let text = |truth| if truth == Truth::True { message } else { "" };
     told.iter().map(|(kind, truth)| Condition::new(kind, *truth, reason, text(*truth))).collect()

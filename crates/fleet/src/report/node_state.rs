@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use linesman_api::condition::{Condition, Truth, dated};
-use linesman_api::conditions::node_state::{AVAILABLE, FAILING};
+use linesman_api::conditions::NodeStateCondition::{Available, Failing};
 use linesman_api::node_state::NodeStateStatus;
-use linesman_api::reasons::node_state::REPORTED;
+use linesman_api::reasons::NodeStateReason::SuccessfullyConfigured;
 use linesman_api::time::Time;
 use serde_json::Value;
 
@@ -80,8 +80,8 @@ pub fn update(
 ) -> Option<NodeStateStatus> {
     let known = old.map(|old| old.conditions.as_slice()).unwrap_or_default();
     let conditions = vec![
-        Condition::new(AVAILABLE, Truth::True, REPORTED, ""),
-        Condition::new(FAILING, Truth::False, REPORTED, ""),
+        Condition::new(Available, Truth::True, SuccessfullyConfigured, ""),
+        Condition::new(Failing, Truth::False, SuccessfullyConfigured, ""),
     ];
     let new = NodeStateStatus {
         current_state: Some(report.state),

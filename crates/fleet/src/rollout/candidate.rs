@@ -6,18 +6,18 @@ use super::overlay::{OverlayError, state_for};
 use super::phase::{BlockedBy, NodePhase};
 use super::progress::NodeProgress;
 
-/// A node that the policy is about, and what it should be told.
+/// A node, and what its enactment should be.
 #[derive(Debug)]
 pub struct Candidate<'a> {
     pub node: &'a NodeFacts,
     pub enactment: Option<&'a EnactmentFacts>,
-    /// None: nobody knows what.
+    /// None: it cannot be known.
     pub content: Option<Content>,
     pub phase: NodePhase,
 }
 
 impl<'a> Candidate<'a> {
-    /// A node that should have what the policy says.
+    /// A node that the policy selects.
     pub fn matching(
         policy: &PolicyFacts,
         node: &'a NodeFacts,
@@ -52,7 +52,7 @@ impl<'a> Candidate<'a> {
         content: Content,
     ) -> Self {
         let phase = enactment.map_or(NodePhase::Waiting, |e| phase(policy, node, e, &content));
-        let phase = match (phase, node.away()) {
+        let phase = match (phase, node.not_ready()) {
             (NodePhase::Waiting | NodePhase::Claimed, Some(why)) => {
                 NodePhase::Blocked(BlockedBy::NodeNotReady(why))
             }
@@ -61,7 +61,7 @@ impl<'a> Candidate<'a> {
         Self { node, enactment, content: Some(content), phase }
     }
 
-    /// `new` is the version that is taken back.
+    /// `new` is the version that is undone.
     fn undoing(
         policy: &PolicyFacts,
         node: &'a NodeFacts,
@@ -69,28 +69,29 @@ impl<'a> Candidate<'a> {
         new: Content,
     ) -> Self {
         let progress = NodeProgress::of(enactment);
-        let left = Self { node, enactment: Some(enactment), content: None, phase: NodePhase::Unaffected };
-        let Some(spec) = &enactment.spec else { return left };
+        let unaffected =
+            Self { node, enactment: Some(enactment), content: None, phase: NodePhase::Unaffected };
+        let Some(spec) = &enactment.spec else { return unaffected };
         if !new.is_current(policy, enactment) {
-            let is_way_back = spec.policy.uid == policy.uid && spec.policy.generation == policy.generation;
+            let is_undo = spec.policy.uid == policy.uid && spec.policy.generation == policy.generation;
             let own = Content::of_spec(spec);
             return match progress {
-                _ if is_way_back => Self::wanting(policy, node, Some(enactment), own),
-                NodeProgress::Available => Self { phase: NodePhase::Done, ..left },
-                progress if progress.has_begun() => Self { phase: NodePhase::InProgress, ..left },
-                _ => left,
+                _ if is_undo => Self::wanting(policy, node, Some(enactment), own),
+                NodeProgress::Available => Self { phase: NodePhase::Done, ..unaffected },
+                progress if progress.has_started() => Self { phase: NodePhase::InProgress, ..unaffected },
+                _ => unaffected,
             };
         }
         match (progress, &spec.previous) {
             (NodeProgress::Available, previous) => {
-                let back = previous.as_ref().map(|previous| Content::previous(spec, previous));
-                match back.filter(|back| *back != new) {
-                    Some(back) => Self::wanting(policy, node, Some(enactment), back),
-                    None => Self { phase: NodePhase::Blocked(BlockedBy::NoPreviousVersion), ..left },
+                let target = previous.as_ref().map(|previous| Content::previous(spec, previous));
+                match target.filter(|target| *target != new) {
+                    Some(target) => Self::wanting(policy, node, Some(enactment), target),
+                    None => Self { phase: NodePhase::Blocked(BlockedBy::NoPreviousVersion), ..unaffected },
                 }
             }
-            (progress, _) if progress.has_begun() => Self { phase: NodePhase::InProgress, ..left },
-            _ => left,
+            (progress, _) if progress.has_started() => Self { phase: NodePhase::InProgress, ..unaffected },
+            _ => unaffected,
         }
     }
 
@@ -98,33 +99,36 @@ impl<'a> Candidate<'a> {
         self.enactment.map(NodeProgress::of)
     }
 
-    /// Whether the enactment says what it should.
+    /// Whether the enactment is what it should be.
     pub fn is_current(&self, policy: &PolicyFacts) -> bool {
-        let told =
+        let current =
             |enactment| self.content.as_ref().is_some_and(|content| content.is_current(policy, enactment));
-        self.enactment.is_some_and(told)
+        self.enactment.is_some_and(current)
     }
 }
 
 fn without_content(enactment: Option<&EnactmentFacts>, blocked_by: BlockedBy) -> NodePhase {
-    let begun = enactment.is_some_and(|e| NodeProgress::of(e).has_begun());
-    if begun { NodePhase::InProgress } else { NodePhase::Blocked(blocked_by) }
+    let started = enactment.is_some_and(|e| NodeProgress::of(e).has_started());
+    if started { NodePhase::InProgress } else { NodePhase::Blocked(blocked_by) }
 }
 
 fn phase(policy: &PolicyFacts, node: &NodeFacts, enactment: &EnactmentFacts, content: &Content) -> NodePhase {
-    let told = content.is_current(policy, enactment);
-    let now = told && enactment.spec.as_ref().is_some_and(|spec| spec.policy.generation == policy.generation);
+    let current = content.is_current(policy, enactment);
+    let this_generation =
+        current && enactment.spec.as_ref().is_some_and(|spec| spec.policy.generation == policy.generation);
     let came_back = |at| node.agent_since.is_some_and(|since| since > at);
     match NodeProgress::of(enactment) {
-        NodeProgress::Available if told => NodePhase::Done,
+        NodeProgress::Available if current => NodePhase::Done,
         NodeProgress::Released { .. } | NodeProgress::Applying { .. } | NodeProgress::Retrying { .. } => {
             NodePhase::InProgress
         }
         NodeProgress::Claimed => NodePhase::Claimed,
-        NodeProgress::Failing if now => NodePhase::Failed { expired: false },
-        // It never began: nothing was tried, so trying is no second try.
-        NodeProgress::Expired { begun: false, at } if now && came_back(at) => NodePhase::Waiting,
-        NodeProgress::Expired { .. } if now => NodePhase::Failed { expired: true },
+        NodeProgress::Failing if this_generation => NodePhase::Failed { expired: false },
+        // It never started: nothing was attempted, so this is no second attempt.
+        NodeProgress::Expired { started: false, at } if this_generation && came_back(at) => {
+            NodePhase::Waiting
+        }
+        NodeProgress::Expired { .. } if this_generation => NodePhase::Failed { expired: true },
         _ => NodePhase::Waiting,
     }
 }

@@ -1,9 +1,9 @@
-//! Other policies on the same node: those that contradict this one, and those that it builds on.
+//! Other policies on the same node: those that contradict this one, and those that it depends on.
 
 use std::collections::BTreeMap;
 
 use linesman_api::condition::find;
-use linesman_api::conditions::enactment::{AVAILABLE, FAILING};
+use linesman_api::conditions::EnactmentCondition::{self, Available, Failing};
 use linesman_api::time::Time;
 use serde_json::Value;
 
@@ -16,13 +16,13 @@ use linesman_core::compose::{in_order, makes_any, needs};
 use linesman_core::policy::Policy;
 use linesman_core::reconcile::refused;
 
-/// Why this policy may not go on a node, as far as others are concerned.
+/// Why other policies keep this one from a node.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Obstacles {
     pub conflict: Option<String>,
     /// Why no slot should be taken.
     pub claim: Option<String>,
-    /// Why it may not begin yet, though it may take a slot.
+    /// Why it may not start yet, though it may take a slot.
     pub release: Option<String>,
 }
 
@@ -31,7 +31,7 @@ pub struct OtherPolicies<'a> {
     own: &'a PolicyFacts,
     others: Vec<&'a PolicyFacts>,
     index: &'a Index<'a>,
-    /// Nodes where the same policies stand alike, and no host is told apart, meet alike.
+    /// By the progress of the other policies: without entries in `hosts`, nodes with the same progress have the same obstacles.
     known: BTreeMap<Vec<(&'a str, OtherProgress)>, Obstacles>,
 }
 
@@ -64,17 +64,17 @@ impl<'a> OtherPolicies<'a> {
         if let Some(known) = self.known.get(&progress).filter(|_| alike) {
             return known.clone();
         }
-        let obstacles = self.look(node, content, &here, &progress);
+        let obstacles = self.find_obstacles(node, content, &here, &progress);
         if alike {
             self.known.insert(progress, obstacles.clone());
         }
         obstacles
     }
 
-    /// Whether something that it builds on was first made on this node after it had failed there. Both times are told
-    /// by the same agent.
+    /// Whether something that it depends on was first made on this node after it had failed there. Both times are from the same
+    /// agent.
     pub fn made_since(&self, node: &NodeFacts, content: &Content, failed: &EnactmentFacts) -> bool {
-        let failed = since(failed, FAILING);
+        let failed = since(failed, Failing);
         let needed = needs(content.state.as_ref().unwrap_or(&Value::Null));
         let makes = |other: &PolicyFacts| {
             let state = state_for(&other.spec, node).ok().flatten().unwrap_or_default();
@@ -82,7 +82,7 @@ impl<'a> OtherPolicies<'a> {
         };
         let first = |enactment: &&EnactmentFacts| {
             enactment.spec.as_ref().is_some_and(|spec| spec.previous.is_none())
-                && since(enactment, AVAILABLE) >= failed
+                && since(enactment, Available) >= failed
         };
         let here = self.others.iter().filter(|other| other.spec.selects(&node.labels));
         failed.is_some()
@@ -93,10 +93,10 @@ impl<'a> OtherPolicies<'a> {
 
     fn progress(&self, other: &PolicyFacts, node: &NodeFacts) -> OtherProgress {
         let Some(enactment) = self.index.get(&other.name, &node.name) else { return OtherProgress::Waiting };
-        let told = state_for(&other.spec, node)
+        let current = state_for(&other.spec, node)
             .is_ok_and(|state| Content::of_policy(other, state).is_current(other, enactment));
         match NodeProgress::of(enactment) {
-            _ if !told => OtherProgress::Waiting,
+            _ if !current => OtherProgress::Waiting,
             NodeProgress::Available => OtherProgress::Applied,
             NodeProgress::Claimed => OtherProgress::Claimed,
             NodeProgress::Failing | NodeProgress::Expired { .. } => OtherProgress::Failed,
@@ -105,7 +105,7 @@ impl<'a> OtherPolicies<'a> {
         }
     }
 
-    fn look(
+    fn find_obstacles(
         &self,
         node: &NodeFacts,
         content: &Content,
@@ -123,11 +123,11 @@ impl<'a> OtherPolicies<'a> {
         let earlier = in_order(&refs).into_iter().take_while(|p| p.name != own.name);
         for below in earlier.filter(|p| makes_any(&p.state, &needed)) {
             let reason =
-                |what: &str| Some(format!("builds on the policy {}, which {what} on this node", below.name));
+                |what: &str| Some(format!("depends on the policy {}, which {what} on this node", below.name));
             match place(&below.name) {
-                Some(OtherProgress::Waiting) | None => obstacles.claim = reason("is not there yet"),
+                Some(OtherProgress::Waiting) | None => obstacles.claim = reason("is not applied yet"),
                 Some(OtherProgress::Failed) => obstacles.claim = reason("failed"),
-                Some(OtherProgress::Claimed) => obstacles.release = reason("goes first"),
+                Some(OtherProgress::Claimed) => obstacles.release = reason("is applied first"),
                 Some(OtherProgress::Released | OtherProgress::Applied) => {}
             }
         }
@@ -135,7 +135,7 @@ impl<'a> OtherPolicies<'a> {
     }
 }
 
-fn since(enactment: &EnactmentFacts, kind: &str) -> Option<Time> {
+fn since(enactment: &EnactmentFacts, kind: EnactmentCondition) -> Option<Time> {
     find(&enactment.status.conditions, kind)?.last_transition_time
 }
 
@@ -149,11 +149,11 @@ fn policy(facts: &PolicyFacts, state: Option<Value>) -> Policy {
     }
 }
 
-/// What captures find is only known on the node: its agent looks again.
-fn contradiction(own: &Policy, all: &[Policy], holds: impl Fn(&str) -> bool) -> Option<String> {
+/// What captures resolve to is only known on the node: its agent checks again.
+fn contradiction(own: &Policy, all: &[Policy], is_applied: impl Fn(&str) -> bool) -> Option<String> {
     let plain: Vec<&Policy> = all.iter().filter(|policy| policy.capture.is_none()).collect();
-    let refused = refused(&plain, holds);
+    let refused = refused(&plain, is_applied);
     let conflict = refused.get(&own.name)?.first()?;
-    let rival = conflict.rival(&own.name);
-    Some(format!("[{CONTRADICTION}] contradicts the policy {rival}: desiredState.{conflict}"))
+    let other = conflict.rival(&own.name);
+    Some(format!("[{CONTRADICTION}] contradicts the policy {other}: desiredState.{conflict}"))
 }

@@ -1,4 +1,4 @@
-//! What a node is to be told.
+//! What a node should be instructed to do.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ impl Content {
         }
     }
 
-    /// Back to what the policy found, whatever this node was told last.
+    /// Revert what the policy changed, whatever the last instruction was.
     pub fn reverting(spec: &EnactmentSpec) -> Self {
         Self { revert: true, ..Self::of_spec(spec) }
     }
@@ -45,7 +45,7 @@ impl Content {
         }
     }
 
-    /// Whether the enactment tells the node this already, for this very policy.
+    /// Whether the enactment has this content already, for this very policy.
     pub fn is_current(&self, policy: &PolicyFacts, enactment: &EnactmentFacts) -> bool {
         enactment
             .spec
@@ -54,7 +54,7 @@ impl Content {
     }
 }
 
-/// The instruction with this content, at a new attempt.
+/// The spec with this content; a claim is a new attempt.
 pub fn enactment_spec(
     policy: &PolicyFacts,
     content: &Content,
@@ -74,13 +74,13 @@ pub fn enactment_spec(
         revert: content.revert,
         stage,
         attempt: old.map_or(0, |spec| spec.attempt) + i64::from(stage == Stage::Claimed),
-        // The next release must be later than this one, or the agent takes it for an old one.
+        // The next release must expire later than this one, or the agent takes it for an old one.
         release_expires: old.and_then(|spec| spec.release_expires),
         previous: before.and_then(|enactment| previous(policy, content, enactment)),
     }
 }
 
-/// What held last on the node; where the same is asked for again, what held before that.
+/// What was last applied on the node; where the same is wanted again, what was applied before that.
 fn previous(policy: &PolicyFacts, content: &Content, before: &EnactmentFacts) -> Option<Previous> {
     let spec = before.spec.as_ref().filter(|spec| spec.policy.uid == policy.uid)?;
     let older = spec.previous.clone();

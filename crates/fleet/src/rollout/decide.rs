@@ -21,28 +21,28 @@ use super::steps::{Action, Step};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// In the order in which they are to be done; after one that is refused the rest is void.
+    /// In order; after a refused one the rest is dropped.
     pub actions: Vec<Action>,
     /// Without times: `condition::dated` adds them.
     pub status: PolicyStatus,
     /// In the order of the rollout.
     pub nodes: Vec<(String, NodePhase)>,
-    /// When to look again though nothing happened.
+    /// When to decide again though nothing changed.
     pub wake: Option<Time>,
 }
 
 pub fn decide(situation: &Situation<'_>) -> Decision {
     let policy = situation.policy;
-    let index = Index::of(situation.enactments);
+    let index = Index::of(&situation.enactments);
     let (mut candidates, gone) = candidates(situation, &index);
     let others = OtherPolicies::of(situation, &index);
-    candidates.iter_mut().for_each(|candidate| again(candidate, &others));
+    candidates.iter_mut().for_each(|candidate| retry_after_dependency(candidate, &others));
     let limit = limit(policy.spec.max_unavailable.as_ref(), candidates.len());
     let gate = Gate::of(policy, &candidates, limit);
     let mut slots = Slots {
         situation,
         gate: &gate,
-        quorum: Quorum::of(situation.nodes, situation.enactments),
+        quorum: Quorum::of(&situation.nodes, &situation.enactments),
         others,
         limit,
         taken: situation.own().filter(|e| NodeProgress::of(e).has_slot()).count(),
@@ -65,12 +65,12 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     }
 }
 
-/// Whom the policy is about, in the order of the rollout, and enactments that go.
-fn candidates<'a>(situation: &'a Situation<'_>, index: &Index<'a>) -> (Vec<Candidate<'a>>, Vec<Action>) {
+/// The nodes of the policy in the order of the rollout, and deletions of enactments.
+fn candidates<'a>(situation: &Situation<'a>, index: &Index<'a>) -> (Vec<Candidate<'a>>, Vec<Action>) {
     let policy = situation.policy;
     let mut gone = Vec::new();
     let mut candidates = Vec::new();
-    for node in in_order(situation.nodes) {
+    for node in in_order(&situation.nodes) {
         let enactment = index.get(&policy.name, &node.name);
         if !policy.deleting && policy.spec.selects(&node.labels) {
             candidates.push(Candidate::matching(policy, node, enactment));
@@ -87,8 +87,8 @@ fn candidates<'a>(situation: &'a Situation<'_>, index: &Index<'a>) -> (Vec<Candi
     (candidates, gone)
 }
 
-/// What failed for want of something that another policy has made since is no failure any more.
-fn again(candidate: &mut Candidate<'_>, others: &OtherPolicies<'_>) {
+/// What failed because it lacked something that another policy has made since is tried again.
+fn retry_after_dependency(candidate: &mut Candidate<'_>, others: &OtherPolicies<'_>) {
     let (NodePhase::Failed { expired: false }, Some(enactment), Some(content)) =
         (&candidate.phase, candidate.enactment, &candidate.content)
     else {
@@ -97,13 +97,13 @@ fn again(candidate: &mut Candidate<'_>, others: &OtherPolicies<'_>) {
     if others.made_since(candidate.node, content, enactment) {
         candidate.phase = candidate
             .node
-            .away()
-            .map_or(NodePhase::Waiting, |why| NodePhase::Blocked(BlockedBy::NodeNotReady(why)));
+            .not_ready()
+            .map_or(NodePhase::Waiting, |reason| NodePhase::Blocked(BlockedBy::NodeNotReady(reason)));
     }
 }
 
-/// By name, but one zone after the other, so that a wave does not take a whole zone.
-fn in_order(nodes: &[NodeFacts]) -> Vec<&NodeFacts> {
+/// By name, but alternating between zones, so that a wave does not take a whole zone.
+fn in_order<'a>(nodes: &[&'a NodeFacts]) -> Vec<&'a NodeFacts> {
     let mut zones: BTreeMap<&str, Vec<&NodeFacts>> = BTreeMap::new();
     for node in nodes {
         zones.entry(node.zone()).or_default().push(node);
@@ -121,7 +121,7 @@ fn finalizer(situation: &Situation<'_>, nobody_left: bool) -> Option<Action> {
     let policy = situation.policy;
     let reverts = policy.spec.options().on_delete == OnDelete::Revert;
     let keep = reverts && !(policy.deleting && nobody_left);
-    // Once it is being deleted, nobody may add one.
+    // Kubernetes forbids to add one once it is being deleted.
     let change = if policy.deleting { policy.finalizer && !keep } else { policy.finalizer != keep };
     change.then_some(Action::Finalizer { keep })
 }

@@ -1,4 +1,4 @@
-//! Nodes that a policy is no longer about: it was deleted, their labels changed, or they are gone.
+//! Nodes that a policy no longer selects: it was deleted, their labels changed, or they are gone.
 
 use linesman_api::enactment::{EnactmentSpec, Stage};
 use linesman_api::options::OnDelete;
@@ -15,7 +15,7 @@ use super::steps::Step;
 pub enum Deselected<'a> {
     /// Nothing is left to do or to wait for.
     Delete(&'a EnactmentFacts),
-    /// Is in progress, or is told to go back.
+    /// Is in progress, or must revert.
     Keep(Candidate<'a>),
 }
 
@@ -26,21 +26,21 @@ pub fn deselected<'a>(
 ) -> Deselected<'a> {
     let progress = NodeProgress::of(enactment);
     let (Some(node), Some(spec)) = (node, &enactment.spec) else { return Deselected::Delete(enactment) };
-    if progress.has_begun() {
+    if progress.has_started() {
         let candidate =
             Candidate { node, enactment: Some(enactment), content: None, phase: NodePhase::InProgress };
         return Deselected::Keep(candidate);
     }
-    let went_back = spec.revert && progress == NodeProgress::Available;
+    let reverted = spec.revert && progress == NodeProgress::Available;
     let retained = policy.spec.options().on_delete == OnDelete::Retain;
-    if retained || went_back || !left_something(enactment, progress) {
+    if retained || reverted || !left_something(enactment, progress) {
         return Deselected::Delete(enactment);
     }
     Deselected::Keep(Candidate::wanting(policy, node, Some(enactment), Content::reverting(spec)))
 }
 
-/// On a node that nobody knows. Kubernetes deletes what a node owned; what is seen here may be older news than the enactment,
-/// so one that was released is waited for as ever.
+/// On a node without a Node object. Kubernetes deletes what a node owned; the cache of nodes may be older than that of enactments, so
+/// one that was released is waited for as usual.
 pub fn node_gone(enactment: &EnactmentFacts, now: Time) -> Option<Step> {
     let spec = enactment.spec.as_ref();
     match (NodeProgress::of(enactment).until(), spec) {
@@ -52,9 +52,9 @@ pub fn node_gone(enactment: &EnactmentFacts, now: Time) -> Option<Step> {
     }
 }
 
-/// Whether the policy, in any version, may have changed the node and not taken that back.
+/// Whether the policy, in any version, may have changed the node and not reverted that.
 fn left_something(enactment: &EnactmentFacts, progress: NodeProgress) -> bool {
     let spec = enactment.spec.as_ref();
     spec.is_some_and(|spec| spec.revert || spec.previous.is_some())
-        || matches!(progress, NodeProgress::Available | NodeProgress::Expired { begun: true, .. })
+        || matches!(progress, NodeProgress::Available | NodeProgress::Expired { started: true, .. })
 }

@@ -1,16 +1,16 @@
-//! What people are told when the status of a policy changes, and how soon.
+//! The event that a changed status gives, and how soon the status is written.
 
 use linesman_api::condition::Condition;
-use linesman_api::conditions::policy::{AVAILABLE, DEGRADED, IGNORED, PROGRESSING};
+use linesman_api::conditions::PolicyCondition::{self, Available, Degraded, Ignored, Progressing};
 use linesman_api::policy::PolicyStatus;
-use linesman_api::reasons::{event, policy as reasons};
+use linesman_api::reasons::{EventReason, PolicyReason};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatusUrgency {
-    /// Nothing is new.
+    /// Nothing changed.
     Unchanged,
     Now,
-    /// Only numbers differ: now and then will do, so that a status is not written for every node.
+    /// Only numbers differ: not written for every single node.
     Later,
 }
 
@@ -18,7 +18,7 @@ pub enum StatusUrgency {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyEvent {
     pub warning: bool,
-    pub reason: &'static str,
+    pub reason: EventReason,
     pub message: String,
 }
 
@@ -33,23 +33,29 @@ pub fn urgency(old: &PolicyStatus, new: &PolicyStatus) -> StatusUrgency {
     }
 }
 
-/// Follows from the change alone: whoever writes the status tells this, once.
+/// Follows from the change alone: whoever writes the status publishes it, once.
 pub fn policy_event(old: &PolicyStatus, new: &PolicyStatus) -> Option<PolicyEvent> {
     let condition = truth(new)?;
     let is_new = summary(old) != summary(new);
     let again = is_new || is_edit(old, new);
-    let (warning, reason) = match (condition.kind.as_str(), condition.reason.as_str()) {
-        (DEGRADED, reasons::CONFLICT) if again => (true, event::CONFLICT),
-        (DEGRADED, reasons::FAILED) if again || failing(new) > failing(old) => (true, event::FAILED),
-        (PROGRESSING, reasons::PAUSED) if again => (false, event::PAUSED),
-        (PROGRESSING, reasons::PROGRESSING) if again => (false, event::STARTED),
-        (AVAILABLE, _) if is_new => (false, event::FINISHED),
-        (IGNORED, _) if is_new => (false, event::IGNORED),
+    let kind = PolicyCondition::parse(&condition.kind)?;
+    let cause = PolicyReason::parse(&condition.reason)?;
+    let (warning, reason) = match (kind, cause) {
+        (Degraded, PolicyReason::PoliciesConflict) if again => (true, EventReason::PoliciesConflict),
+        (Degraded, PolicyReason::FailedToConfigure) if again || failing(new) > failing(old) => {
+            (true, EventReason::ReconcileFailed)
+        }
+        (Progressing, PolicyReason::RolloutPaused) if again => (false, EventReason::RolloutPaused),
+        (Progressing, PolicyReason::ConfigurationProgressing) if again => {
+            (false, EventReason::RolloutStarted)
+        }
+        (Available, _) if is_new => (false, EventReason::RolloutFinished),
+        (Ignored, _) if is_new => (false, EventReason::NoMatchingNode),
         _ => return None,
     };
     let mut message = condition.message.clone();
-    if let Some(held) = new.held.first().filter(|_| reason == event::FAILED) {
-        message += &format!("; {}: {}", held.node, held.reason);
+    if let Some(first) = new.blocked_nodes.first().filter(|_| reason == EventReason::ReconcileFailed) {
+        message += &format!("; {}: {}", first.node, first.reason);
     }
     Some(PolicyEvent { warning, reason, message })
 }
@@ -73,65 +79,75 @@ fn failing(status: &PolicyStatus) -> u64 {
 #[cfg(test)]
 mod tests {
     use linesman_api::condition::Truth;
-    use linesman_api::policy::{Held, NodeCounts};
+    use linesman_api::policy::{BlockedNode, NodeCounts};
 
     use super::*;
 
-    fn status(kind: &str, reason: &str, generation: i64, failing: u64) -> PolicyStatus {
+    fn status(kind: PolicyCondition, reason: PolicyReason, generation: i64, failing: u64) -> PolicyStatus {
         PolicyStatus {
-            conditions: vec![Condition::new(kind, Truth::True, reason, "so it stands")],
+            conditions: vec![Condition::new(kind, Truth::True, reason, "as it is")],
             observed_generation: Some(generation),
             nodes: Some(NodeCounts { failing, ..NodeCounts::default() }),
             ..PolicyStatus::default()
         }
     }
 
-    fn event_of(old: &PolicyStatus, new: &PolicyStatus) -> Option<(bool, &'static str)> {
+    fn event_of(old: &PolicyStatus, new: &PolicyStatus) -> Option<(bool, EventReason)> {
         policy_event(old, new).map(|policy_event| (policy_event.warning, policy_event.reason))
     }
 
     #[test]
     fn what_matters_is_written_at_once_and_numbers_later() {
         let none = PolicyStatus::default();
-        let going = status(PROGRESSING, reasons::PROGRESSING, 1, 0);
+        let going = status(Progressing, PolicyReason::ConfigurationProgressing, 1, 0);
         assert_eq!(urgency(&none, &going), StatusUrgency::Now);
         assert_eq!(urgency(&going, &going), StatusUrgency::Unchanged);
         let mut further = going.clone();
         further.conditions[0].message = "2 of 3".into();
         assert_eq!(urgency(&going, &further), StatusUrgency::Later);
-        assert_eq!(urgency(&going, &status(PROGRESSING, reasons::PROGRESSING, 2, 0)), StatusUrgency::Now);
-        assert_eq!(urgency(&going, &status(AVAILABLE, reasons::CONFIGURED, 1, 0)), StatusUrgency::Now);
+        assert_eq!(
+            urgency(&going, &status(Progressing, PolicyReason::ConfigurationProgressing, 2, 0)),
+            StatusUrgency::Now
+        );
+        assert_eq!(
+            urgency(&going, &status(Available, PolicyReason::SuccessfullyConfigured, 1, 0)),
+            StatusUrgency::Now
+        );
     }
 
     #[test]
     fn every_turn_of_a_rollout_gives_one_event() {
         let none = PolicyStatus::default();
-        let going = status(PROGRESSING, reasons::PROGRESSING, 1, 0);
-        let done = status(AVAILABLE, reasons::CONFIGURED, 1, 0);
-        let failed = |many| status(DEGRADED, reasons::FAILED, 1, many);
-        assert_eq!(event_of(&none, &going), Some((false, event::STARTED)));
+        let going = status(Progressing, PolicyReason::ConfigurationProgressing, 1, 0);
+        let done = status(Available, PolicyReason::SuccessfullyConfigured, 1, 0);
+        let failed = |many| status(Degraded, PolicyReason::FailedToConfigure, 1, many);
+        assert_eq!(event_of(&none, &going), Some((false, EventReason::RolloutStarted)));
         assert_eq!(event_of(&going, &going), None);
-        assert_eq!(event_of(&going, &done), Some((false, event::FINISHED)));
-        assert_eq!(event_of(&going, &failed(1)), Some((true, event::FAILED)));
+        assert_eq!(event_of(&going, &done), Some((false, EventReason::RolloutFinished)));
+        assert_eq!(event_of(&going, &failed(1)), Some((true, EventReason::ReconcileFailed)));
         assert_eq!(event_of(&failed(1), &failed(1)), None);
-        assert_eq!(event_of(&failed(1), &failed(2)), Some((true, event::FAILED)));
+        assert_eq!(event_of(&failed(1), &failed(2)), Some((true, EventReason::ReconcileFailed)));
         assert_eq!(
-            event_of(&going, &status(PROGRESSING, reasons::PAUSED, 2, 0)),
-            Some((false, event::PAUSED))
+            event_of(&going, &status(Progressing, PolicyReason::RolloutPaused, 2, 0)),
+            Some((false, EventReason::RolloutPaused))
         );
-        assert_eq!(event_of(&done, &status(AVAILABLE, reasons::CONFIGURED, 2, 0)), None);
+        assert_eq!(event_of(&done, &status(Available, PolicyReason::SuccessfullyConfigured, 2, 0)), None);
         assert_eq!(
-            event_of(&none, &status(DEGRADED, reasons::CONFLICT, 1, 0)),
-            Some((true, event::CONFLICT))
+            event_of(&none, &status(Degraded, PolicyReason::PoliciesConflict, 1, 0)),
+            Some((true, EventReason::PoliciesConflict))
         );
-        assert_eq!(event_of(&none, &status(IGNORED, reasons::NO_NODE, 1, 0)), Some((false, event::IGNORED)));
+        assert_eq!(
+            event_of(&none, &status(Ignored, PolicyReason::NoMatchingNode, 1, 0)),
+            Some((false, EventReason::NoMatchingNode))
+        );
     }
 
     #[test]
     fn a_failure_names_its_first_node() {
-        let mut failed = status(DEGRADED, reasons::FAILED, 1, 1);
-        failed.held = vec![Held { node: "w1".into(), reason: "the gateway is silent".into() }];
+        let mut failed = status(Degraded, PolicyReason::FailedToConfigure, 1, 1);
+        failed.blocked_nodes =
+            vec![BlockedNode { node: "w1".into(), reason: "the gateway does not answer".into() }];
         let event = policy_event(&PolicyStatus::default(), &failed).unwrap();
-        assert_eq!(event.message, "so it stands; w1: the gateway is silent");
+        assert_eq!(event.message, "as it is; w1: the gateway does not answer");
     }
 }

@@ -1,6 +1,7 @@
-//! Everything that a decision depends on.
+//! What a decision depends on.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use linesman_api::enactment::{EnactmentSpec, EnactmentStatus};
 use linesman_api::labels::{CONTROL_PLANE, HOSTNAME, ZONE};
@@ -11,21 +12,21 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug)]
 pub struct Situation<'a> {
-    /// The one that is decided about.
+    /// The policy to decide on.
     pub policy: &'a PolicyFacts,
-    /// The others; this one may be among them.
-    pub policies: &'a [PolicyFacts],
+    /// All policies; this one may be among them.
+    pub policies: Vec<&'a PolicyFacts>,
     /// All nodes, not only those that match.
-    pub nodes: &'a [NodeFacts],
+    pub nodes: Vec<&'a NodeFacts>,
     /// Of all policies.
-    pub enactments: &'a [EnactmentFacts],
+    pub enactments: Vec<&'a EnactmentFacts>,
     pub settings: Settings,
     pub now: Time,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Seconds that a node has from its release until it must have reported; the policy's patience comes on top.
+    /// Seconds that a node has from its release until it must have reported; the policy's patience is added.
     pub release_for: u64,
 }
 
@@ -42,7 +43,7 @@ pub struct PolicyFacts {
     pub uid: String,
     pub generation: i64,
     pub spec: PolicySpec,
-    /// Somebody deleted it; its finalizer keeps it.
+    /// It has a deletion timestamp; its finalizer keeps it.
     pub deleting: bool,
     pub finalizer: bool,
 }
@@ -54,19 +55,19 @@ pub struct NodeFacts {
     pub labels: Labels,
     pub ready: bool,
     pub cordoned: bool,
-    /// Since when its agent has been there; none: there is no agent, or it is silent.
+    /// Since when its agent is ready; none: no agent runs there, or it is not ready.
     pub agent_since: Option<Time>,
-    /// Of its NICs, as its NodeNetworkState tells.
+    /// Of its NICs, from its NodeNetworkState.
     pub macs: BTreeSet<String>,
 }
 
-/// What is written in the cluster about one policy on one node.
+/// The enactment of one policy on one node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EnactmentFacts {
     pub policy: String,
     pub node: String,
-    /// `metadata.resourceVersion`: what is written back holds only for this version.
+    /// `metadata.resourceVersion`: writes are only for this version.
     pub version: String,
     /// None: of kubernetes-nmstate, which had no spec.
     pub spec: Option<EnactmentSpec>,
@@ -86,24 +87,42 @@ impl NodeFacts {
         self.labels.get(ZONE).map_or("", String::as_str)
     }
 
-    /// Why nothing can be asked of the node now.
-    pub fn away(&self) -> Option<&'static str> {
+    /// Why the node cannot be changed now.
+    pub fn not_ready(&self) -> Option<NotReady> {
         match self {
-            Self { ready: false, .. } => Some("the node is not ready"),
-            Self { cordoned: true, .. } => Some("the node is cordoned"),
-            Self { agent_since: None, .. } => Some("no agent runs on the node"),
+            Self { ready: false, .. } => Some(NotReady::Node),
+            Self { cordoned: true, .. } => Some(NotReady::Cordoned),
+            Self { agent_since: None, .. } => Some(NotReady::NoAgent),
             _ => None,
         }
     }
 }
 
-impl Situation<'_> {
-    pub fn others(&self) -> impl Iterator<Item = &PolicyFacts> {
-        self.policies.iter().filter(|other| other.name != self.policy.name)
+/// Why a node cannot be changed now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotReady {
+    Node,
+    Cordoned,
+    NoAgent,
+}
+
+impl fmt::Display for NotReady {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Node => "the node is not ready",
+            Self::Cordoned => "the node is cordoned",
+            Self::NoAgent => "no agent is running on the node",
+        })
+    }
+}
+
+impl<'a> Situation<'a> {
+    pub fn others(&self) -> impl Iterator<Item = &'a PolicyFacts> {
+        self.policies.iter().copied().filter(|other| other.name != self.policy.name)
     }
 
-    pub fn own(&self) -> impl Iterator<Item = &EnactmentFacts> {
-        self.enactments.iter().filter(|e| e.policy == self.policy.name)
+    pub fn own(&self) -> impl Iterator<Item = &'a EnactmentFacts> {
+        self.enactments.iter().copied().filter(|e| e.policy == self.policy.name)
     }
 }
 
@@ -112,8 +131,8 @@ impl Situation<'_> {
 pub struct Index<'a>(BTreeMap<(&'a str, &'a str), &'a EnactmentFacts>);
 
 impl<'a> Index<'a> {
-    pub fn of(enactments: &'a [EnactmentFacts]) -> Self {
-        Self(enactments.iter().map(|e| ((e.policy.as_str(), e.node.as_str()), e)).collect())
+    pub fn of(enactments: &[&'a EnactmentFacts]) -> Self {
+        Self(enactments.iter().map(|e| ((e.policy.as_str(), e.node.as_str()), *e)).collect())
     }
 
     pub fn get(&self, policy: &str, node: &str) -> Option<&'a EnactmentFacts> {

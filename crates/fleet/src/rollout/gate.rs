@@ -1,10 +1,10 @@
-//! What holds all nodes of a policy at once: a pause, an abort, too many failures, a canary.
+//! What stops all nodes of a policy at once: a pause, an abort, too many failures, a canary.
 
 use std::collections::BTreeSet;
 
 use super::candidate::Candidate;
 use super::facts::PolicyFacts;
-use super::phase::{BlockedBy, NodePhase};
+use super::phase::{BlockedBy, NodePhase, StopReason};
 
 #[derive(Debug)]
 pub struct Gate<'a> {
@@ -28,7 +28,7 @@ impl<'a> Gate<'a> {
         let closed = if rollout.paused {
             Some(BlockedBy::Paused)
         } else if rollout.abort && !policy.deleting {
-            Some(BlockedBy::Stopped("the rollout was aborted".into()))
+            Some(BlockedBy::Stopped(StopReason::Aborted))
         } else {
             failures(candidates, &canaries, rollout.max_failures, limit).map(BlockedBy::Stopped)
         };
@@ -47,7 +47,7 @@ impl<'a> Gate<'a> {
         self.closed.as_ref()
     }
 
-    /// Canaries that do not blocked_by yet.
+    /// Canaries that are not configured yet.
     pub fn awaited(&self) -> &[&'a str] {
         &self.awaited
     }
@@ -58,18 +58,15 @@ fn failures(
     canaries: &BTreeSet<&str>,
     max_failures: Option<i64>,
     limit: usize,
-) -> Option<String> {
+) -> Option<StopReason> {
     let failed: Vec<&str> = candidates
         .iter()
         .filter(|c| matches!(c.phase, NodePhase::Failed { .. }))
         .map(|c| c.node.name.as_str())
         .collect();
     if let Some(canary) = failed.iter().find(|name| canaries.contains(*name)) {
-        return Some(format!("the canary {canary} failed"));
+        return Some(StopReason::CanaryFailed { canary: canary.to_string() });
     }
-    let most = max_failures.map_or(limit, |most| usize::try_from(most).unwrap_or_default().max(1));
-    // Without the number of those that did: it would be written to every waiting node anew with each.
-    (failed.len() >= most).then(|| {
-        format!("{most} failed {}", if most == 1 { "node is the limit" } else { "nodes are the limit" })
-    })
+    let limit = max_failures.map_or(limit, |most| usize::try_from(most).unwrap_or_default().max(1));
+    (failed.len() >= limit).then_some(StopReason::TooManyFailures { limit })
 }

@@ -1,4 +1,4 @@
-//! Enactments whose policy is not there at all.
+//! Enactments whose policy does not exist.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,15 @@ use super::steps::{Action, Step};
 
 /// Each with the name of its policy. They are deleted and nothing is reverted: that a policy is missing says nothing about what
 /// its author wanted.
-pub fn orphans<'a>(policies: &[PolicyFacts], enactments: &'a [EnactmentFacts]) -> Vec<(&'a str, Action)> {
-    let known: BTreeSet<&str> = policies.iter().map(|policy| policy.name.as_str()).collect();
+pub fn orphans<'a>(
+    policies: impl IntoIterator<Item = &'a PolicyFacts>,
+    enactments: impl IntoIterator<Item = &'a EnactmentFacts>,
+) -> Vec<(&'a str, Action)> {
+    let known: BTreeSet<&str> = policies.into_iter().map(|policy| policy.name.as_str()).collect();
     let orphaned = |e: &&EnactmentFacts| !known.contains(e.policy.as_str());
-    let ended = |e: &&EnactmentFacts| !NodeProgress::of(e).has_begun();
+    let ended = |e: &&EnactmentFacts| !NodeProgress::of(e).has_started();
     enactments
-        .iter()
+        .into_iter()
         .filter(orphaned)
         .filter(ended)
         .map(|e| (e.policy.as_str(), Action::on(e, Step::Delete)))

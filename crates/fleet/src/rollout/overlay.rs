@@ -1,4 +1,4 @@
-//! What single hosts want beside or instead of what all want.
+//! Overrides of the desired state for single hosts.
 
 use linesman_api::policy::{HostMatch, HostOverlay, PolicySpec};
 use serde_json::{Map, Value};
@@ -11,18 +11,18 @@ use linesman_core::state;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OverlayError {
-    #[error("{first} and {second} both match this node; keep one")]
+    #[error("{first} and {second} both match this node; remove one of them")]
     Ambiguous { first: String, second: String },
     #[error("hosts are matched by MAC address, and the node has not reported its NICs yet")]
     MacsUnknown,
     #[error(
-        "[{CLEAR_SECRET}] desiredState.{place} holds a secret in clear; keep it in a Secret in the agents' namespace, and write \
+        "[{CLEAR_SECRET}] desiredState.{place} contains a secret in plain text; store it in a Secret in the namespace of the agents, and write \
          {{secretKeyRef: {{name: NAME, key: KEY}}}} here"
     )]
     ClearSecret { place: Path },
 }
 
-/// The desired state of one node. With a secret in clear it is told to nobody: an enactment is read by many.
+/// The desired state of one node. With a secret in plain text it is an error: many may read enactments.
 pub fn state_for(spec: &PolicySpec, node: &NodeFacts) -> Result<Option<Value>, OverlayError> {
     let state = overlaid_for(spec, node)?;
     match state.as_ref().and_then(in_clear) {
@@ -61,7 +61,7 @@ fn matches(host: &HostMatch, node: &NodeFacts) -> bool {
 fn called((index, host): (usize, &HostOverlay)) -> String {
     let HostMatch { node, hostname, mac_address } = &host.matching;
     let by = [("node", node), ("hostname", hostname), ("macAddress", mac_address)];
-    let by = by.iter().find_map(|(word, value)| value.as_ref().map(|value| format!("{word} {value}")));
+    let by = by.iter().find_map(|(field, value)| value.as_ref().map(|value| format!("{field} {value}")));
     format!("hosts[{index}] ({})", by.unwrap_or_default())
 }
 
@@ -173,7 +173,7 @@ mod tests {
         let error = state_for(&spec(hosts), &node()).unwrap_err().to_string();
         assert_eq!(
             error,
-            "hosts[0] (node w1) and hosts[1] (macAddress 52:54:00:00:00:0a) both match this node; keep one"
+            "hosts[0] (node w1) and hosts[1] (macAddress 52:54:00:00:00:0a) both match this node; remove one of them"
         );
     }
 

@@ -1,51 +1,83 @@
-//! Where a policy stands on one node, seen from what the node should be told.
+//! How far a policy is on one node.
 
 use std::fmt;
 
+use super::facts::NotReady;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodePhase {
-    /// Holds what is wanted.
+    /// Is configured as wanted.
     Done,
-    /// Was released, and has not ended; perhaps of an older version, which is let end first.
+    /// Was released and has not finished; perhaps an older version, which finishes first.
     InProgress,
-    /// Has a slot, and is released in the next look.
+    /// Has a slot, and is released by the next decision.
     Claimed,
-    /// At this generation: waits for another one.
+    /// At this generation: the next generation tries again.
     Failed {
         expired: bool,
     },
-    /// Goes as soon as there is a slot.
+    /// Waits for a slot.
     Waiting,
     Blocked(BlockedBy),
-    /// The rollout is undone, and this node never took the new version.
+    /// The rollout is undone, and this node never had the new version.
     Unaffected,
 }
 
-/// Why a node does not go on.
+/// Why a node is not released.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockedBy {
-    NodeNotReady(&'static str),
-    /// The policy itself or another one is wrong for this node.
+    NodeNotReady(NotReady),
+    /// The policy contradicts another one or itself on this node.
     Conflict(String),
     Paused,
-    /// Somebody aborted it, or too many failed.
-    Stopped(String),
-    /// For the canaries, which go first.
+    Stopped(StopReason),
+    /// The canaries are not all configured.
     Canary,
-    /// For another policy, the control plane, the node's own report.
+    /// Another policy, the control plane or the node's own report; the text says which.
     WaitsFor(String),
-    /// Undo without an earlier version.
+    /// The rollout is undone, and there is no version to return to.
     NoPreviousVersion,
+}
+
+/// Why no further node of a rollout starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopReason {
+    Aborted,
+    CanaryFailed {
+        canary: String,
+    },
+    /// Without the number of failed nodes: the message would be written to every waiting node again with each.
+    TooManyFailures {
+        limit: usize,
+    },
 }
 
 impl fmt::Display for BlockedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NodeNotReady(why) => f.write_str(why),
-            Self::Conflict(why) | Self::Stopped(why) | Self::WaitsFor(why) => f.write_str(why),
-            Self::Canary => f.write_str("waits until every canary holds"),
+            Self::NodeNotReady(reason) => reason.fmt(f),
+            Self::Conflict(reason) | Self::WaitsFor(reason) => f.write_str(reason),
+            Self::Stopped(reason) => reason.fmt(f),
+            Self::Canary => f.write_str("waits until all canaries are configured"),
             Self::Paused => f.write_str("the rollout is paused"),
-            Self::NoPreviousVersion => f.write_str("no earlier version of the policy held on this node"),
+            Self::NoPreviousVersion => {
+                f.write_str("no previous version of the policy was applied to this node")
+            }
+        }
+    }
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Aborted => f.write_str("the rollout was aborted"),
+            Self::CanaryFailed { canary } => {
+                write!(f, "the rollout stopped because the canary {canary} failed")
+            }
+            Self::TooManyFailures { limit: 1 } => f.write_str("the rollout stopped because a node failed"),
+            Self::TooManyFailures { limit } => {
+                write!(f, "the rollout stopped because {limit} or more nodes failed")
+            }
         }
     }
 }

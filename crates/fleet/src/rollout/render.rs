@@ -19,10 +19,10 @@ impl Decision {
         }
         text += "\n";
         for (node, phase) in &self.nodes {
-            let _ = writeln!(text, "{node}: {}", word(phase));
+            let _ = writeln!(text, "{node}: {}", describe_phase(phase));
         }
         let status = &self.status;
-        let _ = writeln!(text, "\nat a time: {}", status.max_unavailable.unwrap_or_default());
+        let _ = writeln!(text, "\nmaxUnavailable: {}", status.max_unavailable.unwrap_or_default());
         if let Some(waves) = status.waves {
             let _ = writeln!(text, "wave: {} of {}", waves.current, waves.total);
         }
@@ -30,11 +30,11 @@ impl Decision {
             let Condition { kind, reason, message, .. } = condition;
             let _ = writeln!(text, "{kind} ({reason}): {message}");
         }
-        for held in &status.held {
-            let _ = writeln!(text, "  {}: {}", held.node, held.reason);
+        for blocked in &status.blocked_nodes {
+            let _ = writeln!(text, "  {}: {}", blocked.node, blocked.reason);
         }
         if let Some(wake) = self.wake {
-            let _ = writeln!(text, "look again: {wake}");
+            let _ = writeln!(text, "decide again: {wake}");
         }
         text
     }
@@ -42,45 +42,46 @@ impl Decision {
 
 fn describe(action: &Action) -> String {
     match action {
-        Action::Finalizer { keep: true } => "keep the policy until its nodes have gone back".into(),
-        Action::Finalizer { keep: false } => "let the policy go".into(),
+        Action::Finalizer { keep: true } => {
+            "add the finalizer: keep the policy until its nodes have reverted".into()
+        }
+        Action::Finalizer { keep: false } => "remove the finalizer".into(),
         Action::Enactment { node, version, step } => {
             let new = if version.is_none() { " (new)" } else { "" };
-            format!("{node}: {}{new}", doing(step))
+            format!("{node}: {}{new}", describe_step(step))
         }
     }
 }
 
-fn doing(step: &Step) -> String {
-    let said = step.spec().map(|spec| {
-        let what = if spec.revert { ", to go back" } else { "" };
-        format!("generation {}, attempt {}{what}", spec.policy.generation, spec.attempt)
+fn describe_step(step: &Step) -> String {
+    let version = step.spec().map(|spec| {
+        let revert = if spec.revert { ", revert" } else { "" };
+        format!("generation {}, attempt {}{revert}", spec.policy.generation, spec.attempt)
     });
-    let said = said.unwrap_or_default();
+    let version = version.unwrap_or_default();
     match step {
-        Step::Bind(_) => format!("bind {said}"),
-        Step::Claim(_) => format!("claim {said}"),
-        Step::Unclaim(_) => format!("give the slot back, {said}"),
-        Step::Release { until, .. } => format!("release until {until}, {said}"),
-        Step::Withdraw(_) => format!("withdraw the release, {said}"),
-        Step::Expire(_) => format!("expire {said}"),
-        Step::SetStatus(mark) => {
-            let kind = if mark.aborted { "aborted" } else { "pending" };
-            format!("say {kind} ({}): {}", mark.reason, mark.message)
+        Step::Bind(_) => format!("bind {version}"),
+        Step::Claim(_) => format!("claim {version}"),
+        Step::Unclaim(_) => format!("give the slot back, {version}"),
+        Step::Release { until, .. } => format!("release until {until}, {version}"),
+        Step::Withdraw(_) => format!("withdraw the release, {version}"),
+        Step::Expire(_) => format!("expire {version}"),
+        Step::SetStatus(status) => {
+            format!("set {} ({}): {}", status.condition, status.reason, status.message)
         }
         Step::Delete => "delete".into(),
     }
 }
 
-fn word(phase: &NodePhase) -> String {
+fn describe_phase(phase: &NodePhase) -> String {
     match phase {
         NodePhase::Done => "done".into(),
-        NodePhase::InProgress => "busy".into(),
+        NodePhase::InProgress => "in progress".into(),
         NodePhase::Claimed => "claimed".into(),
         NodePhase::Failed { expired: false } => "failed".into(),
         NodePhase::Failed { expired: true } => "failed: expired".into(),
         NodePhase::Waiting => "waiting".into(),
-        NodePhase::Blocked(blocked_by) => format!("held: {blocked_by}"),
-        NodePhase::Unaffected => "left as it is".into(),
+        NodePhase::Blocked(blocked_by) => format!("blocked: {blocked_by}"),
+        NodePhase::Unaffected => "unaffected".into(),
     }
 }

@@ -1,9 +1,9 @@
-//! Who begins, who waits, who gives back.
+//! Which nodes are released, which wait, which give their slot back.
 
 use std::collections::BTreeSet;
 
 use linesman_api::enactment::{EnactmentSpec, Stage};
-use linesman_api::reasons::enactment::{ABORTED, HELD, LIMIT};
+use linesman_api::reasons::EnactmentReason;
 
 use super::candidate::Candidate;
 use super::conflicts::OtherPolicies;
@@ -13,8 +13,8 @@ use super::gate::Gate;
 use super::phase::{BlockedBy, NodePhase};
 use super::progress::NodeProgress;
 use super::quorum::Quorum;
-use super::steps::{Action, Step, WaitingStatus};
-use super::waiting;
+use super::steps::{Action, Step};
+use super::waiting::WaitingStatus;
 
 #[derive(Debug)]
 pub struct Slots<'a> {
@@ -28,7 +28,7 @@ pub struct Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
-    /// One step per node at most; those that matter most come first.
+    /// At most one step per node; the most urgent ones come first.
     pub fn assign(&mut self, candidates: &mut [Candidate<'a>]) -> Vec<Action> {
         let spare = self.excess(candidates);
         let overdrawn = self.taken > self.limit;
@@ -46,7 +46,7 @@ impl<'a> Slots<'a> {
         for candidate in candidates.iter_mut().filter(|c| !c.progress().is_some_and(NodeProgress::has_slot)) {
             if let Some(step) = self.waiting(candidate) {
                 let action = Action::for_node(&candidate.node.name, candidate.enactment, step);
-                // What nobody waits for comes last.
+                // What does not start a node comes last.
                 let urgent = matches!(&action, Action::Enactment { step: Step::Claim(_), .. });
                 if urgent { actions.push(action) } else { later.push(action) }
             }
@@ -72,10 +72,10 @@ impl<'a> Slots<'a> {
         if progress.until().is_some_and(|until| until <= self.situation.now) {
             return Some(Step::Expire(Box::new(EnactmentSpec { stage: Stage::Expired, ..spec.clone() })));
         }
-        if progress.has_begun() {
+        if progress.has_started() {
             return None;
         }
-        let told = candidate.is_current(self.situation.policy);
+        let current = candidate.is_current(self.situation.policy);
         let blocked_by = self.gate.blocks(&candidate.node.name);
         let content = candidate.content.clone();
         match (content, blocked_by) {
@@ -86,19 +86,19 @@ impl<'a> Slots<'a> {
                 candidate.phase = NodePhase::Blocked(blocked_by);
                 Some(Step::Withdraw(Box::new(self.spec(&content, Some(enactment), Stage::Bound))))
             }
-            (Some(content), None) if !told => Some(self.supersede(candidate, &content, enactment)),
+            (Some(content), None) if !current => Some(self.supersede(candidate, &content, enactment)),
             _ => None,
         }
     }
 
-    /// The slot stays; what is done with it is new.
+    /// The node keeps its slot for the new content.
     fn supersede(
         &self,
         candidate: &mut Candidate<'a>,
         content: &Content,
         enactment: &EnactmentFacts,
     ) -> Step {
-        match candidate.node.away() {
+        match candidate.node.not_ready() {
             Some(why) => {
                 candidate.phase = NodePhase::Blocked(BlockedBy::NodeNotReady(why));
                 Step::Withdraw(Box::new(self.spec(content, Some(enactment), Stage::Bound)))
@@ -139,12 +139,12 @@ impl<'a> Slots<'a> {
         if !content.is_current(self.situation.policy, enactment) {
             return Some(Step::Claim(Box::new(self.spec(&content, Some(enactment), Stage::Claimed))));
         }
-        if overdrawn || !self.quorum.bears(name) || obstacles.release.is_some() {
+        if overdrawn || !self.quorum.tolerates(name) || obstacles.release.is_some() {
             return None;
         }
         let for_seconds = self.situation.settings.release_for + spec.options.patience.unwrap_or_default();
         let now = self.situation.now.plus(for_seconds);
-        // An agent heeds a release only if it is later than the last one: clocks of operators may differ.
+        // An agent accepts a release only if it expires later than the last one: clocks of operators may differ.
         let until = spec.release_expires.map_or(now, |last| now.max(last.plus(1)));
         let spec = EnactmentSpec { stage: Stage::Released, release_expires: Some(until), ..spec.clone() };
         Some(Step::Release { spec: Box::new(spec), until })
@@ -156,7 +156,7 @@ impl<'a> Slots<'a> {
             match self.blocked_by(candidate, &content) {
                 Some(blocked_by) => candidate.phase = NodePhase::Blocked(blocked_by),
                 None if self.taken >= self.limit => {}
-                None if !self.quorum.touch(&candidate.node.name) => {
+                None if !self.quorum.disrupt(&candidate.node.name) => {
                     candidate.phase = NodePhase::Blocked(BlockedBy::WaitsFor(self.quorum.reason()));
                 }
                 None => {
@@ -178,39 +178,33 @@ impl<'a> Slots<'a> {
             .or(obstacles.claim.map(BlockedBy::WaitsFor))
     }
 
-    /// Somebody who waits is told for what.
+    /// Says in the enactment what a waiting node waits for.
     fn bound(&self, candidate: &Candidate<'a>) -> Option<Step> {
-        let mark = match &candidate.phase {
-            NodePhase::Waiting => WaitingStatus {
-                aborted: false,
-                reason: LIMIT,
-                message: "waits its turn: maxUnavailable says how many nodes change at a time".into(),
-            },
-            NodePhase::Blocked(BlockedBy::Stopped(why)) => {
-                WaitingStatus { aborted: true, reason: ABORTED, message: why.clone() }
+        let status = match &candidate.phase {
+            NodePhase::Waiting => WaitingStatus::pending(
+                EnactmentReason::MaxUnavailableLimitReached,
+                "waits for its turn: maxUnavailable nodes are already being changed",
+            ),
+            NodePhase::Blocked(BlockedBy::Stopped(reason)) => WaitingStatus::aborted(reason.to_string()),
+            NodePhase::Blocked(reason) => {
+                WaitingStatus::pending(EnactmentReason::Blocked, reason.to_string())
             }
-            NodePhase::Blocked(blocked_by) => {
-                WaitingStatus { aborted: false, reason: HELD, message: blocked_by.to_string() }
-            }
-            NodePhase::Unaffected => {
-                WaitingStatus { aborted: true, reason: ABORTED, message: "the rollout was undone".into() }
-            }
+            NodePhase::Unaffected => WaitingStatus::aborted("the rollout was undone"),
             _ => return None,
         };
-        let away = matches!(candidate.phase, NodePhase::Blocked(BlockedBy::NodeNotReady(_)));
+        let not_ready = matches!(candidate.phase, NodePhase::Blocked(BlockedBy::NodeNotReady(_)));
         match (candidate.enactment, &candidate.content) {
-            (None, Some(content)) if !away => {
+            (None, Some(content)) if !not_ready => {
                 Some(Step::Bind(Box::new(self.spec(content, None, Stage::Bound))))
             }
             (Some(enactment), content) if NodeProgress::of(enactment) == NodeProgress::Bound => {
-                let news =
-                    content.as_ref().filter(|content| !content.is_current(self.situation.policy, enactment));
-                match news {
+                let policy = self.situation.policy;
+                match content.as_ref().filter(|content| !content.is_current(policy, enactment)) {
                     Some(content) => {
                         Some(Step::Bind(Box::new(self.spec(content, Some(enactment), Stage::Bound))))
                     }
                     None => {
-                        waiting::is_news(&mark, &enactment.status.conditions).then_some(Step::SetStatus(mark))
+                        status.differs_from(&enactment.status.conditions).then_some(Step::SetStatus(status))
                     }
                 }
             }

@@ -1,10 +1,10 @@
 //! The status of a policy: a function of its nodes.
 
-use linesman_api::condition::{Condition, Truth};
-use linesman_api::conditions::policy::{ALL, AVAILABLE, DEGRADED, IGNORED, PROGRESSING};
+use linesman_api::condition::{Condition, Truth, find};
+use linesman_api::conditions::{EnactmentCondition, PolicyCondition};
 use linesman_api::options::OnDelete;
-use linesman_api::policy::{Held, NodeCounts, PolicyStatus, Waves};
-use linesman_api::reasons::policy as reasons;
+use linesman_api::policy::{BlockedNode, NodeCounts, PolicyStatus, Waves};
+use linesman_api::reasons::PolicyReason;
 
 use super::candidate::Candidate;
 use super::facts::PolicyFacts;
@@ -30,7 +30,7 @@ pub fn status(
         max_unavailable: Some(limit as u64),
         nodes: Some(counts),
         waves: (counts.matching > 0).then(|| waves(&counts, limit as u64)),
-        held: held(policy, candidates),
+        blocked_nodes: blocked_nodes(policy, candidates),
         unavailable_node_count_map: match changing {
             0 => [].into(),
             many => [(policy.generation.to_string(), many)].into(),
@@ -46,7 +46,7 @@ fn counts(candidates: &[Candidate<'_>]) -> NodeCounts {
             NodePhase::Done => &mut counts.available,
             NodePhase::InProgress | NodePhase::Claimed => &mut counts.progressing,
             NodePhase::Failed { .. } => &mut counts.failing,
-            NodePhase::Blocked(BlockedBy::NodeNotReady(_)) => &mut counts.away,
+            NodePhase::Blocked(BlockedBy::NodeNotReady(_)) => &mut counts.not_ready,
             NodePhase::Blocked(BlockedBy::Stopped(_) | BlockedBy::NoPreviousVersion)
             | NodePhase::Unaffected => &mut counts.aborted,
             NodePhase::Waiting | NodePhase::Blocked(_) => &mut counts.pending,
@@ -63,103 +63,105 @@ fn waves(counts: &NodeCounts, limit: u64) -> Waves {
 }
 
 /// Failed nodes first, then those that a person could help.
-fn held(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Held> {
+fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<BlockedNode> {
+    let blocked =
+        |candidate: &Candidate<'_>, reason: String| BlockedNode { node: candidate.node.name.clone(), reason };
     let failed = candidates.iter().filter_map(|c| match c.phase {
-        NodePhase::Failed { expired } => {
-            Some(Held { node: c.node.name.clone(), reason: failure(c, expired) })
-        }
+        NodePhase::Failed { expired } => Some(blocked(c, failure(c, expired))),
         _ => None,
     });
     let others = candidates.iter().filter_map(|c| match &c.phase {
         NodePhase::Blocked(BlockedBy::Paused | BlockedBy::Stopped(_) | BlockedBy::Canary) => None,
-        NodePhase::Blocked(blocked_by) => {
-            Some(Held { node: c.node.name.clone(), reason: blocked_by.to_string() })
-        }
-        NodePhase::InProgress => {
-            let why = c.node.away()?;
-            Some(Held { node: c.node.name.clone(), reason: format!("was released, but {why}") })
-        }
+        NodePhase::Blocked(reason) => Some(blocked(c, reason.to_string())),
+        NodePhase::InProgress => Some(blocked(c, format!("is being changed, but {}", c.node.not_ready()?))),
         _ => None,
     });
     let canaries = policy.spec.rollout.iter().flat_map(|rollout| &rollout.canary);
-    let strangers =
+    let unknown =
         canaries.filter(|name| !policy.deleting && candidates.iter().all(|c| c.node.name != **name));
-    let strangers = strangers.map(|name| Held {
+    let unknown = unknown.map(|name| BlockedNode {
         node: name.clone(),
-        reason: "is named as a canary, but the policy selects no such node".into(),
+        reason: "is listed in rollout.canary, but the policy does not select such a node".into(),
     });
-    failed.chain(strangers).chain(others).take(NAMED).collect()
+    failed.chain(unknown).chain(others).take(NAMED).collect()
 }
 
 fn failure(candidate: &Candidate<'_>, expired: bool) -> String {
     let conditions = candidate.enactment.map(|e| e.status.conditions.as_slice()).unwrap_or_default();
-    let failing = linesman_api::condition::find(conditions, linesman_api::conditions::enactment::FAILING);
-    match failing {
+    match find(conditions, EnactmentCondition::Failing) {
         _ if expired => "did not report in time after its release".into(),
         Some(condition) if !condition.message.is_empty() => condition.message.clone(),
         _ => "failed".into(),
     }
 }
 
-/// kubernetes-nmstate's order of tests; the first one that holds is told.
+/// In kubernetes-nmstate's order; the first that applies is the one that is true.
 fn conditions(
     policy: &PolicyFacts,
     candidates: &[Candidate<'_>],
     gate: &Gate<'_>,
     counts: &NodeCounts,
 ) -> Vec<Condition> {
+    use PolicyCondition::{Available, Degraded, Ignored, Progressing};
     let conflict = candidates.iter().find_map(|c| match &c.phase {
-        NodePhase::Blocked(blocked_by @ (BlockedBy::Conflict(_) | BlockedBy::NoPreviousVersion)) => {
-            Some((c.node.name.as_str(), blocked_by))
+        NodePhase::Blocked(reason @ (BlockedBy::Conflict(_) | BlockedBy::NoPreviousVersion)) => {
+            Some((c.node.name.as_str(), reason))
         }
         _ => None,
     });
-    let going = counts.progressing + counts.pending > 0 || (counts.available == 0 && counts.away > 0);
-    let told = if counts.matching == 0 {
-        let message =
-            if policy.deleting { "no node has to go back" } else { "no node matches the policy's selector" };
-        Told { kind: IGNORED, reason: reasons::NO_NODE, open: false, message: message.into() }
+    let unfinished =
+        counts.progressing + counts.pending > 0 || (counts.available == 0 && counts.not_ready > 0);
+    let (condition, reason, message) = if counts.matching == 0 {
+        (Ignored, PolicyReason::NoMatchingNode, no_node(policy).into())
     } else if counts.failing + counts.aborted > 0 {
-        Told { kind: DEGRADED, reason: reasons::FAILED, open: false, message: degraded(gate, counts) }
-    } else if let Some((node, why)) = conflict {
-        Told { kind: DEGRADED, reason: reasons::CONFLICT, open: false, message: format!("{node}: {why}") }
-    } else if going {
+        (Degraded, PolicyReason::FailedToConfigure, degraded(gate, counts))
+    } else if let Some((node, reason)) = conflict {
+        (Degraded, PolicyReason::PoliciesConflict, format!("{node}: {reason}"))
+    } else if unfinished {
         let reason = match gate.closed_by() {
-            Some(BlockedBy::Paused) => reasons::PAUSED,
-            _ => reasons::PROGRESSING,
+            Some(BlockedBy::Paused) => PolicyReason::RolloutPaused,
+            _ => PolicyReason::ConfigurationProgressing,
         };
-        Told { kind: PROGRESSING, reason, open: true, message: progressing(policy, gate, counts) }
+        (Progressing, reason, progressing(policy, gate, counts))
     } else {
-        let message = format!("{} of {} nodes configured{}", counts.available, counts.matching, away(counts));
-        Told { kind: AVAILABLE, reason: reasons::CONFIGURED, open: false, message }
+        (Available, PolicyReason::SuccessfullyConfigured, configured(counts) + &not_ready(counts))
     };
-    ALL.iter().map(|kind| told.of(kind, policy.generation)).collect()
+    let summary = Summary { condition, reason, message };
+    PolicyCondition::ALL.iter().map(|kind| summary.of(*kind, policy.generation)).collect()
 }
 
-struct Told {
+struct Summary {
     /// The one that is true.
-    kind: &'static str,
-    reason: &'static str,
-    /// Whether it can still end well or badly.
-    open: bool,
+    condition: PolicyCondition,
+    reason: PolicyReason,
     message: String,
 }
 
-impl Told {
-    fn of(&self, kind: &str, generation: i64) -> Condition {
+impl Summary {
+    fn of(&self, kind: PolicyCondition, generation: i64) -> Condition {
+        use PolicyCondition::{Available, Degraded, Progressing};
         let status = match kind {
-            kind if kind == self.kind => Truth::True,
-            AVAILABLE | DEGRADED if self.open => Truth::Unknown,
+            kind if kind == self.condition => Truth::True,
+            // It can still succeed or fail.
+            Available | Degraded if self.condition == Progressing => Truth::Unknown,
             _ => Truth::False,
         };
         let message = if status == Truth::True { self.message.clone() } else { String::new() };
-        let reason = match (kind, self.kind) {
-            // As kubernetes-nmstate has it: what is over is said to have been progressing.
-            (PROGRESSING, DEGRADED | AVAILABLE) => reasons::PROGRESSING,
+        let reason = match (kind, self.condition) {
+            // As in kubernetes-nmstate: a rollout that is over keeps the reason of its progress.
+            (Progressing, Degraded | Available) => PolicyReason::ConfigurationProgressing,
             _ => self.reason,
         };
         Condition { observed_generation: Some(generation), ..Condition::new(kind, status, reason, message) }
     }
+}
+
+fn no_node(policy: &PolicyFacts) -> &'static str {
+    if policy.deleting { "no node has to be reverted" } else { "no node matches the selectors of the policy" }
+}
+
+fn configured(counts: &NodeCounts) -> String {
+    format!("{} of {} nodes configured", counts.available, counts.matching)
 }
 
 fn degraded(gate: &Gate<'_>, counts: &NodeCounts) -> String {
@@ -168,36 +170,37 @@ fn degraded(gate: &Gate<'_>, counts: &NodeCounts) -> String {
         parts.push(format!("{} of {} nodes failed", counts.failing, counts.matching));
     }
     if counts.aborted > 0 {
-        let why = gate.closed_by().map_or_else(|| "the rollout is undone".into(), ToString::to_string);
-        parts.push(format!("{} not begun: {why}", counts.aborted));
+        let reason = gate.closed_by().map_or_else(|| "the rollout was undone".into(), ToString::to_string);
+        parts.push(format!("{} not started: {reason}", counts.aborted));
     }
     let rest = counts.progressing + counts.pending;
     if rest > 0 {
-        parts.push(format!("{rest} to go"));
+        parts.push(format!("{rest} not finished"));
     }
-    parts.join("; ") + &away(counts)
+    parts.join("; ") + &not_ready(counts)
 }
 
 fn progressing(policy: &PolicyFacts, gate: &Gate<'_>, counts: &NodeCounts) -> String {
-    let done = format!("{} of {} nodes configured", counts.available, counts.matching);
     let reverts = policy.spec.options().on_delete == OnDelete::Revert;
-    let doing = match (policy.deleting, reverts) {
-        (false, _) => done,
-        (true, true) => format!("still to go back: {}", counts.matching),
-        (true, false) => format!("still being changed: {}", counts.matching),
+    let progress = match (policy.deleting, reverts) {
+        (false, _) => configured(counts),
+        (true, true) => format!("the policy is being deleted; nodes to revert: {}", counts.matching),
+        (true, false) => {
+            format!("the policy is being deleted; nodes still being changed: {}", counts.matching)
+        }
     };
-    let why = match (gate.closed_by(), gate.awaited()) {
-        (Some(blocked_by), _) => format!("; {blocked_by}"),
+    let reason = match (gate.closed_by(), gate.awaited()) {
+        (Some(reason), _) => format!("; {reason}"),
         (None, []) => String::new(),
-        (None, canaries) => format!("; first the canaries: {}", canaries.join(", ")),
+        (None, canaries) => format!("; waiting for the canaries: {}", canaries.join(", ")),
     };
-    doing + &why + &away(counts)
+    progress + &reason + &not_ready(counts)
 }
 
-fn away(counts: &NodeCounts) -> String {
-    match counts.away {
+fn not_ready(counts: &NodeCounts) -> String {
+    match counts.not_ready {
         0 => String::new(),
-        1 => "; 1 is away and follows when it is back".into(),
-        many => format!("; {many} are away and follow when they are back"),
+        1 => "; 1 is not ready and is configured when it becomes ready".into(),
+        many => format!("; {many} are not ready and are configured when they become ready"),
     }
 }

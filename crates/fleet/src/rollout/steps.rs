@@ -1,14 +1,15 @@
-//! What the operator writes.
+//! The writes of a decision.
 
 use linesman_api::enactment::EnactmentSpec;
 use linesman_api::time::Time;
 
 use super::facts::EnactmentFacts;
+use super::waiting::WaitingStatus;
 
-/// One write. It holds only for the version that was seen; when it is refused, look again before anything else is done.
+/// One write, only for the version that was seen. When it is refused, decide again before anything else is written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// On the policy: keep it until its nodes have gone back, or let it go.
+    /// On the policy: keep it until its nodes have reverted, or let it go.
     Finalizer { keep: bool },
     Enactment {
         node: String,
@@ -20,30 +21,23 @@ pub enum Action {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// Tell the node what is to come; it waits.
+    /// Create or update the enactment; the node waits for its turn.
     Bind(Box<EnactmentSpec>),
-    /// Take a slot.
+    /// Take a slot within maxUnavailable.
     Claim(Box<EnactmentSpec>),
-    /// Give a slot back that was not used.
+    /// Give back a slot that was not used.
     Unclaim(Box<EnactmentSpec>),
     Release {
         spec: Box<EnactmentSpec>,
         until: Time,
     },
-    /// Take back a release that was not begun.
+    /// Withdraw a release that the agent has not started.
     Withdraw(Box<EnactmentSpec>),
-    /// It did not end in time.
+    /// The agent did not finish in time.
     Expire(Box<EnactmentSpec>),
-    /// In the status: why it waits, or that it was aborted.
+    /// Write to the status why it waits, or that it was aborted.
     SetStatus(WaitingStatus),
     Delete,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WaitingStatus {
-    pub aborted: bool,
-    pub reason: &'static str,
-    pub message: String,
 }
 
 impl Action {
@@ -58,7 +52,7 @@ impl Action {
 }
 
 impl Step {
-    /// What the enactment's spec becomes; none if it is not touched.
+    /// The new spec of the enactment; none if that stays as it is.
     pub fn spec(&self) -> Option<&EnactmentSpec> {
         match self {
             Self::Bind(spec)

@@ -1,23 +1,45 @@
-//! What the operator says in the status of an enactment that waits.
+//! The status of an enactment whose node is not released: written by the operator, since its agent does nothing yet.
 
 use linesman_api::condition::{Condition, Truth, find};
-use linesman_api::conditions::enactment::{ABORTED, ALL, PENDING};
+use linesman_api::conditions::EnactmentCondition;
+use linesman_api::reasons::EnactmentReason;
 
-use super::steps::WaitingStatus;
-
-impl WaitingStatus {
-    /// All five: whatever was said of an earlier version is over.
-    pub fn conditions(&self) -> Vec<Condition> {
-        let kind = if self.aborted { ABORTED } else { PENDING };
-        let truth = |name: &str| if name == kind { Truth::True } else { Truth::False };
-        ALL.iter().map(|name| Condition::new(name, truth(name), self.reason, &self.message)).collect()
-    }
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingStatus {
+    /// The condition that is true: Pending or Aborted.
+    pub condition: EnactmentCondition,
+    pub reason: EnactmentReason,
+    pub message: String,
 }
 
-pub fn is_news(mark: &WaitingStatus, known: &[Condition]) -> bool {
-    mark.conditions().iter().any(|new| {
-        find(known, &new.kind).is_none_or(|old| {
-            (old.status, &old.reason, &old.message) != (new.status, &new.reason, &new.message)
+impl WaitingStatus {
+    pub fn aborted(message: impl Into<String>) -> Self {
+        Self {
+            condition: EnactmentCondition::Aborted,
+            reason: EnactmentReason::ConfigurationAborted,
+            message: message.into(),
+        }
+    }
+
+    pub fn pending(reason: EnactmentReason, message: impl Into<String>) -> Self {
+        Self { condition: EnactmentCondition::Pending, reason, message: message.into() }
+    }
+
+    /// All five: the conditions of an earlier version are over.
+    pub fn conditions(&self) -> Vec<Condition> {
+        let truth = |kind| if kind == self.condition { Truth::True } else { Truth::False };
+        EnactmentCondition::OF_APPLICATION
+            .iter()
+            .map(|kind| Condition::new(kind, truth(*kind), self.reason, &self.message))
+            .collect()
+    }
+
+    /// Whether the status must be written.
+    pub fn differs_from(&self, known: &[Condition]) -> bool {
+        self.conditions().iter().any(|new| {
+            find(known, &new.kind).is_none_or(|old| {
+                (old.status, &old.reason, &old.message) != (new.status, &new.reason, &new.message)
+            })
         })
-    })
+    }
 }

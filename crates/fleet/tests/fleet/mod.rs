@@ -296,7 +296,14 @@ impl Fleet {
         let policies = &self.policy_history[seen.2];
         let settings = Settings { release_for: 300 };
         let decide = |enactments: &[EnactmentFacts], nodes: &[NodeFacts]| {
-            decide(&Situation { policy: &policies[policy], policies, nodes, enactments, settings, now })
+            decide(&Situation {
+                policy: &policies[policy],
+                policies: policies.iter().collect(),
+                nodes: nodes.iter().collect(),
+                enactments: enactments.iter().collect(),
+                settings,
+                now,
+            })
         };
         let decision = decide(&enactments, &nodes);
         assert_eq!(decision, decide(&enactments, &nodes));
