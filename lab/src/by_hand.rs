@@ -1,4 +1,4 @@
-//! The lab of `cargo xtask lab`: it stays up without a test around it, owned by a keeper process of its own.
+//! The lab of `cargo xtask lab`: it stays up without a test around it, owned by a process of its own.
 //! There may be several, under the names that `LINESMAN_LAB` gives them.
 
 use std::path::{Path, PathBuf};
@@ -24,9 +24,9 @@ fn name() -> String {
     std::env::var("LINESMAN_LAB").unwrap_or_else(|_| "by-hand".into())
 }
 
-/// What the keeper is asked for.
+/// What a lab consists of.
 #[derive(Debug, Clone)]
-pub struct Wish {
+pub struct LabOptions {
     pub nodes: u8,
     pub systemd: bool,
     pub binary: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub struct Wish {
     pub cluster: Option<PathBuf>,
 }
 
-/// Where the keeper's complaints go.
+/// Where the owner writes its errors.
 pub fn log() -> PathBuf {
     places::cache().join(format!("{}.log", name()))
 }
@@ -59,21 +59,21 @@ pub fn find() -> Result<Option<Description>> {
     Ok(run::running()?.into_iter().find(|lab| lab.name == name))
 }
 
-/// The keeper's whole life: starts the lab, calls `ready`, and holds it until it is killed. No handler is needed for
+/// Starts the lab, calls `ready`, and runs until killed. No handler is needed for
 /// that: what a lab consists of ends with its owner, and `end` sweeps the rest.
-pub fn keep(wish: &Wish, mut tell: impl FnMut(&str), ready: impl FnOnce()) -> Result<()> {
+pub fn own(options: &LabOptions, mut report: impl FnMut(&str), ready: impl FnOnce()) -> Result<()> {
     // A session of its own: closing the terminal it was started from must not end it. Refused if it leads one already.
     let _ = nix::unistd::setsid();
     create(&places::cache())?;
     let _only_one = lock::try_take(&lock_file())?
         .ok_or_else(|| Error::refused("a lab is already up or on its way: `cargo xtask lab down` ends it"))?;
     let lab = Lab::start(&name())?;
-    tell("the hub is up: gateway, DHCP, router advertisements and DNS at 10.9.N.1 and fd09:0:0:N::1");
-    let nodes = start_nodes(&lab, wish)?;
-    let _cluster = wish
+    report("the hub is up: gateway, DHCP, router advertisements and DNS at 10.9.N.1 and fd09:0:0:N::1");
+    let nodes = start_nodes(&lab, options)?;
+    let _cluster = options
         .cluster
         .as_deref()
-        .map(|deploy| start_cluster(&lab, &nodes, wish, deploy, &mut tell))
+        .map(|deploy| start_cluster(&lab, &nodes, options, deploy, &mut report))
         .transpose()?;
     ready();
     loop {
@@ -81,10 +81,10 @@ pub fn keep(wish: &Wish, mut tell: impl FnMut(&str), ready: impl FnOnce()) -> Re
     }
 }
 
-fn start_nodes(lab: &Lab, wish: &Wish) -> Result<Vec<Node>> {
-    let nodes = lab.nodes_with(wish.nodes, |builder| {
-        let builder = builder.nics(NICS).systemd(wish.systemd);
-        wish.binary.iter().fold(builder, |builder, binary| builder.binary(binary))
+fn start_nodes(lab: &Lab, options: &LabOptions) -> Result<Vec<Node>> {
+    let nodes = lab.nodes_with(options.nodes, |builder| {
+        let builder = builder.nics(NICS).systemd(options.systemd);
+        options.binary.iter().fold(builder, |builder, binary| builder.binary(binary))
     })?;
     std::thread::scope(|scope| {
         let waiting: Vec<_> = nodes.iter().map(|node| scope.spawn(|| node.configure_static())).collect();
@@ -95,35 +95,35 @@ fn start_nodes(lab: &Lab, wish: &Wish) -> Result<Vec<Node>> {
 }
 
 /// Everything that has to live as long as the cluster.
-type Held = (Cluster, Forwarder, Vec<Running>);
+type ClusterParts = (Cluster, Forwarder, Vec<Running>);
 
 fn start_cluster(
     lab: &Lab,
     nodes: &[Node],
-    wish: &Wish,
+    options: &LabOptions,
     deploy: &Path,
-    tell: &mut impl FnMut(&str),
-) -> Result<Held> {
+    report: &mut impl FnMut(&str),
+) -> Result<ClusterParts> {
     let cluster = Cluster::start(lab)?;
     cluster.install(deploy)?;
     let mut running = vec![];
     for node in nodes {
         cluster.join(node, &[])?;
-        if wish.binary.is_some() {
+        if options.binary.is_some() {
             running.push(cluster.keep_agent(node)?);
         }
     }
-    if let Some(binary) = &wish.binary {
+    if let Some(binary) = &options.binary {
         running.push(cluster.keep_operator(binary, &operator_log())?);
     }
-    tell("the cluster is up: etcd and kube-apiserver at 10.9.0.1:6443, the nodes in it");
+    report("the cluster is up: etcd and kube-apiserver at 10.9.0.1:6443, the nodes in it");
     let forwarder = cluster.forward(0)?;
     let text = cluster.admin_at(&format!("https://{}", forwarder.address()))?;
     put(&places::cache(), &format!("{}.kubeconfig", name()), &text, 0o600)?;
     Ok((cluster, forwarder, running))
 }
 
-/// Ends the lab; false if none was up. What a keeper killed earlier left is swept.
+/// Ends the lab; false if none was up. What an owner that was killed earlier left behind is removed.
 pub fn end() -> Result<bool> {
     let Some(lab) = find()? else {
         return Ok(run::sweep()?.iter().any(|swept| swept.starts_with(&name())));
@@ -137,7 +137,7 @@ pub fn end() -> Result<bool> {
     Ok(true)
 }
 
-/// Children of the keeper that had not become something else yet may hold its lock a moment longer than it lived.
+/// Children of the owner that had not become something else yet may hold its lock a moment longer than it lived.
 fn sweep(prefix: &str) -> Result<()> {
     let is_left = || {
         let runs = std::fs::read_dir(places::runs()).into_iter().flatten().filter_map(std::io::Result::ok);

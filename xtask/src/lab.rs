@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use linesman_lab::Kubernetes;
-use linesman_lab::by_hand::{self, Wish};
+use linesman_lab::by_hand::{self, LabOptions};
 use linesman_lab::progress::step;
 use linesman_lab::run::{Description, NodeDescription};
 
@@ -32,7 +32,7 @@ pub enum Verb {
     Down,
     /// The process that owns the lab (started by `up`)
     #[command(hide = true)]
-    Keep(Up),
+    Own(Up),
 }
 
 #[derive(Debug, clap::Args)]
@@ -57,7 +57,7 @@ pub fn run(verb: Verb) -> Done {
         Verb::Exec { node, command } => exec(&node, &command),
         Verb::Status => status(),
         Verb::Down => end(),
-        Verb::Keep(up) => keep(&up),
+        Verb::Own(up) => own(&up),
     }
 }
 
@@ -79,15 +79,15 @@ fn start(up: &Up) -> Done {
         Kubernetes::ensure()?;
     }
     step(&format!("starting {} node(s)", up.nodes));
-    wait_ready(start_keeper(up)?)?;
+    wait_ready(start_owner(up)?)?;
     let lab = by_hand::find()?.ok_or("the lab ended as soon as it was up")?;
     welcome(&lab, up.cluster)
 }
 
 /// It says on standard output how far it is; what goes wrong later is in its log.
-fn start_keeper(up: &Up) -> Result<Child, Box<dyn Error>> {
+fn start_owner(up: &Up) -> Result<Child, Box<dyn Error>> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["lab", "keep", "--nodes", &up.nodes.to_string()]);
+    command.args(["lab", "own", "--nodes", &up.nodes.to_string()]);
     if up.systemd {
         command.arg("--systemd");
     }
@@ -98,25 +98,26 @@ fn start_keeper(up: &Up) -> Result<Child, Box<dyn Error>> {
     Ok(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn()?)
 }
 
-fn wait_ready(mut keeper: Child) -> Result<(), Box<dyn Error>> {
-    let stdout = keeper.stdout.take().ok_or("the keeper has no output")?;
+fn wait_ready(mut owner: Child) -> Result<(), Box<dyn Error>> {
+    let stdout = owner.stdout.take().ok_or("the owner has no output")?;
     for line in BufReader::new(stdout).lines() {
         match line? {
             line if line == READY => return Ok(()),
             line => step(&line),
         }
     }
-    keeper.wait()?;
+    owner.wait()?;
     let log = std::fs::read_to_string(by_hand::log()).unwrap_or_default();
     Err(format!("the lab did not start\n{}", log.trim_start_matches("error: ").trim_end()).into())
 }
 
-fn keep(up: &Up) -> Done {
+fn own(up: &Up) -> Done {
     let binary = by_hand::built_beside(&std::env::current_exe()?, "linesman");
-    let wish = Wish { nodes: up.nodes, systemd: up.systemd, binary, cluster: up.cluster.then(build::deploy) };
+    let options =
+        LabOptions { nodes: up.nodes, systemd: up.systemd, binary, cluster: up.cluster.then(build::deploy) };
     // Nobody reads any more once it is up, and that must not end the lab.
     let say = |line: &str| _ = writeln!(std::io::stdout(), "{line}");
-    by_hand::keep(&wish, say, || say(READY))?;
+    by_hand::own(&options, say, || say(READY))?;
     Ok(ExitCode::SUCCESS)
 }
 
