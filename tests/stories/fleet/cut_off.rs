@@ -42,7 +42,7 @@ fn a_node_that_is_cut_off_comes_back_by_itself() {
         fleet.wait_policy(policy, "Degraded");
         let seen = watch.stop();
         let message = fleet.message("n1", policy, "Failing");
-        assert!(message.contains("the node is as before"), "{message}");
+        assert!(message.contains("rolled back"), "{message}");
         assert!(seen.reachable_at_end());
         // Seconds on top: NetworkManager's own way back, on a machine that may be busy.
         assert!(seen.longest_outage() < Duration::from_secs(PATIENCE + 25), "{:?}", seen.longest_outage());

@@ -95,7 +95,7 @@ fn numbers_move_and_a_failure_is_told_once() {
     let failed = |node: &str| of_agent(&fleet, node).sum("linesman_apply_total", &["rolled"]);
     assert_eq!(failed("n1") + failed("n2"), 1.0, "one failed, the other was not begun");
     let told = fleet.message("n1", "bad", "Failing") + &fleet.message("n2", "bad", "Failing");
-    assert!(told.starts_with("[LM2003] probe: ") && told.contains("the node is as before"), "{told}");
+    assert!(told.starts_with("[LM2003] probe: ") && told.contains("rolled back"), "{told}");
     fleet.eventually("a warning", || warnings(&fleet, "bad").len() == 1);
     let warning = &warnings(&fleet, "bad")[0];
     assert_eq!(

@@ -51,7 +51,7 @@ fn a_secret_reaches_the_host_and_nobody_else() {
         assert!(
             told.starts_with("[LM2016] ")
                 && told.contains("needed at desiredState.ovs-db")
-                && told.contains("nothing was touched"),
+                && told.contains("no changes made"),
             "{told}"
         );
     };

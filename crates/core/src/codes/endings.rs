@@ -69,46 +69,46 @@ codes! {
 pub const EXAMPLE_MESSAGES: &[(&str, &str)] = &[
     (
         HINDERED,
-        "[LM2001] NetworkManager does not answer on D-Bus; start NetworkManager.service; nothing was touched",
+        "[LM2001] NetworkManager does not answer on D-Bus; start NetworkManager.service; no changes made",
     ),
     (
         NOT_HELD,
-        "[LM2002] verify: desiredState.interfaces[br1].mtu: wanted 9000, found 1500; 2 more; the node is as before",
+        "[LM2002] verify: desiredState.interfaces[br1].mtu: wanted 9000, found 1500; 2 more; rolled back",
     ),
-    (PROBE_FAILED, "[LM2003] probe: gateway v4 failed: no answer from 192.0.2.254; the node is as before"),
-    (NOT_APPLIED, "[LM2004] apply: the first line says it; the node is as before"),
-    (TOO_LONG, "[LM2005] apply: not done within 120 s; the node is as before"),
-    (INTERRUPTED, "[LM2006] interrupted: interrupted in mid-change; the node is as before"),
+    (PROBE_FAILED, "[LM2003] probe: gateway v4 failed: no answer from 192.0.2.254; rolled back"),
+    (NOT_APPLIED, "[LM2004] apply: the first line says it; rolled back"),
+    (TOO_LONG, "[LM2005] apply: not done within 120 s; rolled back"),
+    (INTERRUPTED, "[LM2006] interrupted: interrupted in mid-change; rolled back"),
     (
         NOT_BACK,
-        "[LM2007] apply: NetworkManager died; the node is not as before: profile br1, address 192.0.2.7/24 on eth0",
+        "[LM2007] apply: NetworkManager died; the rollback is incomplete: profile br1, address 192.0.2.7/24 on eth0",
     ),
     (
         CHECKPOINT_LOST,
-        "[LM2008] checkpoint: NetworkManager lost the checkpoint in mid-change (it was restarted, or its timer ran out); the node is as before",
+        "[LM2008] checkpoint: NetworkManager lost the checkpoint in mid-change (it was restarted, or its timer ran out); rolled back",
     ),
-    (NOT_CONFIRMED, "[LM2009] confirm: not confirmed within 120 s; the node is as before"),
-    (NOT_LASTING, "[LM2010] persist: eth1: no profile on disk would activate it; the node is as before"),
+    (NOT_CONFIRMED, "[LM2009] confirm: not confirmed within 120 s; rolled back"),
+    (NOT_LASTING, "[LM2010] persist: eth1: no profile on disk would activate it; rolled back"),
     (
         NOT_WRITTEN,
-        "[LM2011] journal: cannot write the journal under /var/lib/linesman: No space left on device; nothing was touched",
+        "[LM2011] journal: cannot write the journal under /var/lib/linesman: No space left on device; no changes made",
     ),
-    (BUSY, "[LM2012] another linesman (pid 12) is changing this host; nothing was touched"),
+    (BUSY, "[LM2012] another linesman (pid 12) is changing this host; no changes made"),
     (
         REFUSED,
-        "[LM2013] the state cannot be applied: InvalidArgument: bond0 has no port; nothing was touched; correct the policy",
+        "[LM2013] the state cannot be applied: InvalidArgument: bond0 has no port; no changes made; correct the policy",
     ),
     (
         OLD_INSTRUCTION,
-        "[LM2014] this instruction is older than what the node took last, as after a restored backup; edit the policy to roll it out again; nothing was touched",
+        "[LM2014] this instruction is older than what the node took last, as after a restored backup; edit the policy to roll it out again; no changes made",
     ),
     (
         NO_WAY_BACK,
-        "[LM2015] this node does not remember what the policy changed: undo it by a policy of its own; nothing was touched",
+        "[LM2015] this node does not remember what the policy changed: undo it by a policy of its own; no changes made",
     ),
     (
         NO_SECRET,
-        "[LM2016] there is no Secret nmstate/eap, needed at desiredState.interfaces[eth1].802.1x.private-key-password; nothing was touched",
+        "[LM2016] there is no Secret nmstate/eap, needed at desiredState.interfaces[eth1].802.1x.private-key-password; no changes made",
     ),
 ];
 

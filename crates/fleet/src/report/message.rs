@@ -15,9 +15,9 @@ const TOPS: [&str; 7] = ["interfaces", "routes", "route-rules", "dns-resolver", 
 
 pub fn success(outcome: &Outcome, reverting: bool) -> String {
     match (outcome.verdict, reverting) {
-        (Verdict::Unchanged, false) => "the node was so already; nothing was touched".into(),
-        (Verdict::Unchanged, true) => "the node was as before already; nothing was touched".into(),
-        (_, true) => format!("what the policy changed is as before, in {}", seconds(outcome.milliseconds)),
+        (Verdict::Unchanged, false) => "already in the desired state; no changes made".into(),
+        (Verdict::Unchanged, true) => "already reverted; no changes made".into(),
+        (_, true) => format!("reverted in {}", seconds(outcome.milliseconds)),
         (_, false) => format!("verified and probed, in {}", seconds(outcome.milliseconds)),
     }
 }
@@ -63,13 +63,13 @@ fn begins(part: &str, top: &str) -> bool {
 
 fn now(outcome: &Outcome) -> String {
     match (outcome.verdict, outcome.category) {
-        (Verdict::RolledBack, _) => "the node is as before".into(),
+        (Verdict::RolledBack, _) => "rolled back".into(),
         (Verdict::Incomplete, _) => match outcome.remaining.as_slice() {
-            [] => "the node is not as before: look at it".into(),
-            remaining => format!("the node is not as before: {}", mask_text(&remaining.join(", "))),
+            [] => "the rollback is incomplete: check the node".into(),
+            remaining => format!("the rollback is incomplete: {}", mask_text(&remaining.join(", "))),
         },
-        (_, Some(Category::Input)) => "nothing was touched; correct the policy".into(),
-        _ => "nothing was touched".into(),
+        (_, Some(Category::Input)) => "no changes made; correct the policy".into(),
+        _ => "no changes made".into(),
     }
 }
 
