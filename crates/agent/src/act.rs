@@ -100,7 +100,7 @@ pub async fn together(
         Ok(state) => state,
         Err(conflicts) => {
             let told: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
-            return Attempt::Unfit(format!("contradiction: {} [{CONTRADICTION}]", told.join("; ")));
+            return Attempt::Unfit(format!("conflict: {} [{CONTRADICTION}]", told.join("; ")));
         }
     };
     let probes = match probes(&all) {

@@ -126,7 +126,7 @@ pub fn policies(
                 status(
                     &policy.name,
                     PolicyPhase::Refused,
-                    Some(format!("contradiction: {} [{CONTRADICTION}]", conflicts.join("; "))),
+                    Some(format!("conflict: {} [{CONTRADICTION}]", conflicts.join("; "))),
                 )
             }
             (None, None) => status(&policy.name, PolicyPhase::Pending, None),

@@ -403,7 +403,7 @@ pub struct RetryArgs {
 
 #[derive(Debug, Args)]
 pub struct FreezeArgs {
-    /// Why; everybody who looks will read it
+    /// Reason, shown in the status
     #[arg(value_name = "REASON")]
     pub reason: Vec<String>,
 }

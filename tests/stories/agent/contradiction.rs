@@ -10,7 +10,7 @@ fn a_contradiction_is_refused_with_both_names() {
     agent_host.write("storage", &policy("storage", "priority: 9", "br1", 1300, "eth1"));
     agent_host.wait_phase("storage", "refused");
     let reason = agent_host.policy("storage").unwrap()["reason"].as_str().unwrap().to_string();
-    assert_eq!(reason, "contradiction: interfaces[br1].mtu: storage wants 1300, office wants 1400 [LM0019]");
+    assert_eq!(reason, "conflict: interfaces[br1].mtu: storage wants 1300, office wants 1400 [LM0019]");
     assert_eq!(agent_host.phase("office"), "in-sync", "what stands stays");
     assert_eq!(agent_host.changes(), ["policy office"], "nothing was touched for it");
     // It waits for nothing but the end of the contradiction.
