@@ -1,4 +1,4 @@
-//! Links between pages resolve.
+//! Links between pages resolve, and ARCHITECTURE.md names only paths that exist.
 
 use std::path::{Path, PathBuf};
 
@@ -30,5 +30,18 @@ fn relative_links_resolve() {
             let target = page.parent().expect("a page is in a folder").join(file);
             assert!(target.exists(), "{} links to {link}", page.display());
         }
+    }
+}
+
+#[test]
+fn architecture_names_existing_paths() {
+    let tree = tree();
+    let text = std::fs::read_to_string(tree.join("ARCHITECTURE.md")).expect("the page can be read");
+    let tops = ["crates/", "lab/", "xtask/", "tests/", "bench/", "fuzz/", "deploy/", "docs/", "examples/"];
+    let paths: Vec<&str> =
+        text.split('`').filter(|word| tops.iter().any(|top| word.starts_with(top))).collect();
+    assert!(paths.len() > 20, "{paths:?}");
+    for path in paths.iter().filter(|path| !path.contains(['*', '<', ' '])) {
+        assert!(tree.join(path).exists(), "ARCHITECTURE.md names {path}");
     }
 }
