@@ -15,7 +15,7 @@ fn a_bridge_is_planned_applied_and_then_left_alone() {
     assert_eq!(host.linesman(&["plan", &file]).code(), Some(0));
     let before = host.history().len();
     let again = host.apply(BRIDGE);
-    assert!(again.stdout.contains("nothing to do"), "{}", again.stdout);
+    assert!(again.stdout.contains("no changes made"), "{}", again.stdout);
     assert_eq!(host.history().len(), before, "a change of nothing leaves no trace");
     host.assert_settled();
 }

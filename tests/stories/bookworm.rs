@@ -83,7 +83,7 @@ fn applied_and_removed(host: &Host) {
     host.apply(WIDE);
     assert!(is_wide(host), "it was committed");
     let again = host.apply(WIDE);
-    assert!(again.stdout.contains("nothing to do"), "{}", again.stdout);
+    assert!(again.stdout.contains("no changes made"), "{}", again.stdout);
     host.apply(
         "interfaces: [{name: br1, state: absent}]
 route-rules: {config: [{state: absent, priority: 1000}, {state: absent, priority: 1002}]}

@@ -8,7 +8,7 @@ fn made(host: &Host, document: &str) {
     host.apply(document);
     let changes = host.history().len();
     let again = host.apply(document);
-    assert!(again.stdout.contains("nothing to do"), "applied twice:\n{document}\n{}", again.stdout);
+    assert!(again.stdout.contains("no changes made"), "applied twice:\n{document}\n{}", again.stdout);
     assert_eq!(host.history().len(), changes, "a change of nothing leaves no trace");
 }
 

@@ -118,5 +118,5 @@ fn br_ex_with_the_nodes_own_address() {
     host.apply(&document);
     survives_a_power_cut(&host);
     let again = host.apply(&document);
-    assert!(again.stdout.contains("nothing to do"), "{}", again.stdout);
+    assert!(again.stdout.contains("no changes made"), "{}", again.stdout);
 }

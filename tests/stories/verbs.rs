@@ -197,7 +197,7 @@ fn tried_and_left(host: &Host) {
 
 fn tried_and_kept(host: &Host) {
     let running = host.start_apply(WIDE, &["--try", "120s"], "");
-    host.eventually("the trial", || running.stdout().contains("goes back in"));
+    host.eventually("the trial", || running.stdout().contains("rolling back in"));
     wide_is(host, true);
     code(&host.linesman(&["commit"]), 0);
     let output = running.wait().unwrap();

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use linesman_core::codes::{NEEDS_CLUSTER, endings};
 pub use linesman_core::outcome::Category;
 
+/// What a library reported.
+pub type Source = Box<dyn std::error::Error + Send + Sync>;
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("linesman must run as root to change the network of this host")]
@@ -46,19 +49,19 @@ pub enum Error {
     NoCheckpoint { verb: &'static str },
     #[error("the state cannot be applied: {0}")]
     Invalid(String),
-    #[error("cannot write the journal under {dir}: {why}; nothing was changed")]
-    Journal { dir: String, why: String },
+    #[error("cannot write the journal under {dir}: {source}; nothing was changed")]
+    Journal { dir: String, source: std::io::Error },
     #[error(
         "{} was written by a newer linesman (version {found}, this one reads up to {known}); \
          install the newer linesman and run `linesman recover`", file.display()
     )]
     NewerFile { file: PathBuf, found: u32, known: u32 },
     #[error("cannot write the snapshot: {0}; no changes were made")]
-    Snapshot(String),
+    Snapshot(#[source] Source),
     #[error("cannot read the state of this host: {0}")]
-    Observe(String),
-    #[error("{what}: {why}")]
-    Call { what: &'static str, why: String },
+    Observe(#[source] Source),
+    #[error("{what}: {source}")]
+    Call { what: &'static str, source: Source },
 }
 
 impl Error {
@@ -83,8 +86,8 @@ impl Error {
         }
     }
 
-    pub(crate) fn call(what: &'static str, why: impl std::fmt::Display) -> Self {
-        Self::Call { what, why: why.to_string() }
+    pub(crate) fn call(what: &'static str, source: impl Into<Source>) -> Self {
+        Self::Call { what, source: source.into() }
     }
 }
 

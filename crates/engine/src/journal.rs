@@ -227,8 +227,8 @@ impl Journal {
         serde_json::from_slice(&bytes).map_err(|e| self.failed(e))
     }
 
-    fn failed(&self, why: impl std::fmt::Display) -> Error {
-        Error::Journal { dir: self.dir.display().to_string(), why: why.to_string() }
+    fn failed(&self, source: impl Into<std::io::Error>) -> Error {
+        Error::Journal { dir: self.dir.display().to_string(), source: source.into() }
     }
 }
 

@@ -18,16 +18,15 @@ impl HostLock {
             return Err(Error::NotRoot);
         }
         let path = dir.join("transaction.lock");
-        let failed =
-            |e: &dyn std::fmt::Display| Error::Journal { dir: dir.display().to_string(), why: e.to_string() };
-        std::fs::create_dir_all(dir).map_err(|e| failed(&e))?;
+        let failed = |source| Error::Journal { dir: dir.display().to_string(), source };
+        std::fs::create_dir_all(dir).map_err(failed)?;
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
             .open(&path)
-            .map_err(|e| failed(&e))?;
+            .map_err(failed)?;
         let mut holder = String::new();
         file.read_to_string(&mut holder).ok();
         let mut lock = Flock::lock(file, FlockArg::LockExclusiveNonblock)

@@ -53,13 +53,16 @@ pub async fn take(
     state: &Value,
     touched: &BTreeSet<String>,
 ) -> Result<Snapshot> {
-    let failed = |e: &dyn std::fmt::Display| Error::Snapshot(e.to_string());
-    let ovs = if ovs::running().await { Some(ovs::read_keys().await.map_err(|e| failed(&e))?) } else { None };
+    let ovs = if ovs::running().await {
+        Some(ovs::read_keys().await.map_err(|e| Error::Snapshot(e.into()))?)
+    } else {
+        None
+    };
     let addresses = match Netlink::open() {
         Ok(netlink) => netlink.addresses().await,
         Err(e) => Err(e),
     }
-    .map_err(|e| failed(&e))?;
+    .map_err(|e| Error::Snapshot(e.into()))?;
     Ok(Snapshot {
         version: VERSION,
         state: state.clone(),

@@ -49,7 +49,7 @@ pub struct Worker(Child);
 
 impl Worker {
     pub async fn start(desired: &Value, dead_man: Duration, options: ApplyOptions) -> Result<Self> {
-        let failed = |e: &dyn std::fmt::Display| Error::call("starting the worker", e);
+        let failed = |e: std::io::Error| Error::call("starting the worker", e);
         let request = WorkerRequest {
             desired: desired.clone(),
             dead_man: u32::try_from(dead_man.as_secs()).unwrap_or(u32::MAX),
@@ -66,10 +66,11 @@ impl Worker {
             .stderr(Stdio::inherit())
             .kill_on_drop(true)
             .spawn()
-            .map_err(|e| failed(&e))?;
-        let mut stdin = child.stdin.take().ok_or_else(|| failed(&"no standard input"))?;
-        let request = serde_json::to_vec(&request).map_err(|e| failed(&e))?;
-        stdin.write_all(&request).await.map_err(|e| failed(&e))?;
+            .map_err(failed)?;
+        let mut stdin =
+            child.stdin.take().ok_or_else(|| Error::call("starting the worker", "no standard input"))?;
+        let request = serde_json::to_vec(&request).map_err(|e| failed(e.into()))?;
+        stdin.write_all(&request).await.map_err(failed)?;
         drop(stdin);
         Ok(Self(child))
     }

@@ -266,9 +266,9 @@ pub struct ApplyArgs {
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// The process that holds an unconfirmed change
+    /// The process that keeps an unconfirmed change pending
     #[arg(long, hide = true)]
-    pub hold: bool,
+    pub await_confirmation: bool,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 
+use crate::error::Source;
 use crate::{Error, Result};
 
 #[derive(Clone, Debug, Default)]
@@ -108,7 +109,7 @@ type Properties = HashMap<String, OwnedValue>;
 type Objects = HashMap<OwnedObjectPath, HashMap<String, Properties>>;
 
 pub(super) async fn read(bus: &zbus::Connection) -> Result<NmView> {
-    let failed = |e: &dyn std::fmt::Display| Error::call("asking NetworkManager for its objects", e);
+    let failed = |e: Source| Error::call("asking NetworkManager for its objects", e);
     let call = bus.call_method(
         Some("org.freedesktop.NetworkManager"),
         "/org/freedesktop",
@@ -118,9 +119,9 @@ pub(super) async fn read(bus: &zbus::Connection) -> Result<NmView> {
     );
     let reply = tokio::time::timeout(super::CALL, call)
         .await
-        .map_err(|e| failed(&e))?
-        .map_err(|e| failed(&super::short(&e)))?;
-    let objects: Objects = reply.body().deserialize().map_err(|e| failed(&e))?;
+        .map_err(|e| failed(e.into()))?
+        .map_err(|e| failed(super::short(&e).into()))?;
+    let objects: Objects = reply.body().deserialize().map_err(|e| failed(e.into()))?;
     Ok(decode(&objects))
 }
 

@@ -7,7 +7,7 @@ use crate::netlink::{AddressFact, LinkFact, Netlink};
 use crate::{Error, Result};
 
 pub async fn glance() -> Result<Value> {
-    let failed = |e: crate::netlink::Error| Error::Observe(e.to_string());
+    let failed = |e: crate::netlink::Error| Error::Observe(e.into());
     let netlink = Netlink::open().map_err(failed)?;
     // One after the other: a socket lists one thing at a time.
     let links = netlink.links().await.map_err(failed)?;

@@ -58,7 +58,7 @@ pub enum Depth {
 
 impl Live {
     pub async fn start() -> Result<Self> {
-        let links = LinkEvents::subscribe().await.map_err(|e| Error::Observe(e.to_string()))?;
+        let links = LinkEvents::subscribe().await.map_err(|e| Error::Observe(e.into()))?;
         let (tell, heard) = mpsc::channel(64);
         let tasks = vec![
             tokio::task::spawn_local(listen_to_kernel(links, tell.clone())),
@@ -102,7 +102,7 @@ impl Live {
             }
             let looked = async {
                 match &mut self.looking {
-                    Some((task, _, _)) => task.await.unwrap_or_else(|e| Err(Error::Observe(e.to_string()))),
+                    Some((task, _, _)) => task.await.unwrap_or_else(|e| Err(Error::Observe(e.into()))),
                     None => {
                         tokio::time::sleep_until(due.into()).await;
                         Ok(Value::Null)
@@ -131,7 +131,7 @@ impl Live {
         }
         self.begin_full().await?;
         let full = match &mut self.looking {
-            Some((task, ..)) => task.await.unwrap_or_else(|e| Err(Error::Observe(e.to_string()))),
+            Some((task, ..)) => task.await.unwrap_or_else(|e| Err(Error::Observe(e.into()))),
             None => return Ok(()),
         };
         self.take_full(full).await

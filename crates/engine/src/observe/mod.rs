@@ -67,8 +67,8 @@ async fn retrieve_with(configure: impl FnOnce(&mut NetworkState) + Send + 'stati
     };
     tokio::task::spawn_blocking(read)
         .await
-        .map_err(|e| Error::Observe(e.to_string()))?
-        .map_err(Error::Observe)
+        .map_err(|e| Error::Observe(e.into()))?
+        .map_err(|e| Error::Observe(e.into()))
 }
 
 /// What the plan must know about profiles and daemons.
@@ -91,5 +91,5 @@ pub fn profile_facts(view: &NmView, profiles: &[ProfileFile]) -> Vec<ProfileFact
 
 /// Profiles as they are on disk and in memory now.
 pub fn profiles() -> Result<Vec<ProfileFile>> {
-    keyfile::read_all().map_err(|e| Error::Observe(format!("reading NetworkManager's profiles: {e}")))
+    keyfile::read_all().map_err(|e| Error::Observe(format!("reading NetworkManager's profiles: {e}").into()))
 }

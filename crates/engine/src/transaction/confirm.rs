@@ -68,7 +68,7 @@ pub(super) async fn await_decision(
 pub fn decide(run_dir: &Path, id: &str, decision: Decision) -> Result<()> {
     let file = decision_file(run_dir, id);
     atomic_file::write(&file, decision.as_str().as_bytes(), 0o600)
-        .map_err(|e| Error::Journal { dir: run_dir.display().to_string(), why: e.to_string() })
+        .map_err(|source| Error::Journal { dir: run_dir.display().to_string(), source })
 }
 
 fn decision_file(run_dir: &Path, id: &str) -> PathBuf {

@@ -19,7 +19,9 @@ pub fn run(args: HistoryArgs, format: Format, settings: &Settings) -> Exit {
         return Exit::Done;
     };
     let Some(record) = records.iter().find(|r| r.id == id) else {
-        output::error(format!("linesman: no change {id} in the journal; `linesman history` lists them"));
+        output::error(format!(
+            "linesman: no change {id} in the journal; run `linesman history` to list them"
+        ));
         return Exit::Failed;
     };
     match format {
@@ -31,18 +33,18 @@ pub fn run(args: HistoryArgs, format: Format, settings: &Settings) -> Exit {
 
 fn list(records: &[Record]) {
     if records.is_empty() {
-        output::line("no change was made on this host yet");
+        output::line("no changes have been made on this host");
         return;
     }
     output::line(format!("{:<28} {:<21} {:<12} {}", "ID", "STARTED", "OUTCOME", "WHAT"));
     for record in records {
         let why = record.outcome.as_ref().and_then(Outcome::why).unwrap_or_default();
         let what = if why.is_empty() { record.source.clone() } else { format!("{}: {why}", record.source) };
-        output::line(format!("{:<28} {:<21} {:<12} {what}", record.id, record.started, word(record)));
+        output::line(format!("{:<28} {:<21} {:<12} {what}", record.id, record.started, state(record)));
     }
 }
 
-fn word(record: &Record) -> &'static str {
+fn state(record: &Record) -> &'static str {
     match (&record.outcome, &record.phase) {
         (Some(outcome), _) => match outcome.verdict {
             Verdict::Unchanged => "unchanged",
@@ -58,11 +60,13 @@ fn word(record: &Record) -> &'static str {
 }
 
 fn detail(record: &Record) {
-    output::line(format!("{} {}  {}", record.id, record.source, word(record)));
+    output::line(format!("{} {}  {}", record.id, record.source, state(record)));
     output::line(record.plan.render(output::colour()).trim_end());
     if let Some(outcome) = &record.outcome {
         report::outcome(outcome);
     } else if let Phase::Pending { until, checkpoint } = &record.phase {
-        output::line(format!("waits for `linesman commit` until {until} (checkpoint {checkpoint})"));
+        output::line(format!(
+            "pending until {until} (checkpoint {checkpoint}); run `linesman commit` to keep it"
+        ));
     }
 }

@@ -29,7 +29,7 @@ async fn finish(args: RecoverArgs, settings: &Settings) -> Result<Exit, Error> {
     let _lock = HostLock::take(&settings.run_dir)?;
     if args.boot {
         let count = recover::before_networkmanager(&journal)?;
-        output::line(format!("{count} interrupted change(s): the former profiles are in place"));
+        output::line(format!("{count} interrupted change(s): the former profiles were restored"));
         return Ok(Exit::Done);
     }
     let mut exit = Exit::Done;
@@ -37,7 +37,7 @@ async fn finish(args: RecoverArgs, settings: &Settings) -> Result<Exit, Error> {
         let (id, source) = (record.id.clone(), record.source.clone());
         match recover::finish(&journal, record).await? {
             None => {
-                output::line(format!("{id} {source}: waits for `linesman commit` or `linesman rollback`"))
+                output::line(format!("{id} {source}: pending; run `linesman commit` or `linesman rollback`"))
             }
             Some(outcome) => {
                 output::line(format!("{id} {source}:"));

@@ -1,6 +1,6 @@
 //! `linesman apply`: the transaction at a shell.
 
-mod held;
+mod no_commit;
 mod progress;
 pub mod report;
 mod trial;
@@ -31,23 +31,23 @@ pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
             return Exit::Input;
         }
     }
-    if !args.hold {
+    if !args.await_confirmation {
         super::freeze::remind(settings);
     }
-    if args.no_commit && !args.hold {
-        return held::start(&document, &args.source.file).await;
+    if args.no_commit && !args.await_confirmation {
+        return no_commit::start(&document, &args.source.file).await;
     }
     let settings = &Settings { settle: args.settle, ..settings.clone() };
     let request = request(&args, &document);
     let talk = format == Format::Text && !args.quiet;
     let mut progress = progress::Progress::new(talk);
-    let hold = args.hold.then(|| held::Front::new(format));
+    let front = args.await_confirmation.then(|| no_commit::Front::new(format));
     let stop = stop_on_signals();
     let mut trial = None;
     let result = {
         let mut say = |step: transaction::Step| {
             if let transaction::Step::Unconfirmed { checkpoint, within } = &step {
-                match &hold {
+                match &front {
                     Some(front) => return front.let_go(checkpoint, *within),
                     None => trial = Some(trial::Trial::start(settings, *within)),
                 }

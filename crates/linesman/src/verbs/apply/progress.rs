@@ -26,21 +26,21 @@ impl Progress {
             Step::Planned(plan) if plan.is_empty() => {}
             Step::Planned(plan) => output::line(plan.render(output::colour()).trim_end()),
             Step::Probed(reports) if reports.is_empty() => {}
-            Step::Probed(reports) => self.say(&format!("before the change: {}", report::probes(reports))),
-            Step::Snapshot => self.say("the way back is written down"),
-            Step::Applying => self.say("applying"),
-            Step::Verifying => self.say("verifying"),
-            Step::Probing => self.say("probing"),
+            Step::Probed(reports) => self.print(&format!("before the change: {}", report::probes(reports))),
+            Step::Snapshot => self.print("snapshot written"),
+            Step::Applying => self.print("applying"),
+            Step::Verifying => self.print("verifying"),
+            Step::Probing => self.print("probing"),
             Step::Unconfirmed { checkpoint, .. } => {
-                self.say("verified and probed");
+                self.print("verified and probed");
                 output::line(format!("Checkpoint: {checkpoint}"));
             }
-            Step::RollingBack { reason } => self.say(&format!("going back: {reason}")),
+            Step::RollingBack { reason } => self.print(&format!("rolling back: {reason}")),
             Step::Done => {}
         }
     }
 
-    fn say(&self, text: &str) {
+    fn print(&self, text: &str) {
         output::line(format!("{:>7.2}s  {text}", self.start.elapsed().as_secs_f64()));
     }
 }

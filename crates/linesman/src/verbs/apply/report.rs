@@ -8,7 +8,7 @@ use crate::output;
 pub fn outcome(outcome: &Outcome) {
     let seconds = |ms: u64| format!("{}.{:02} s", ms / 1000, ms % 1000 / 10);
     match outcome.verdict {
-        Verdict::Unchanged => output::line("nothing to do: the state holds already"),
+        Verdict::Unchanged => output::line("already in the desired state; no changes made"),
         Verdict::Committed if outcome.milliseconds > 0 => {
             output::line(format!(
                 "committed: verified and probed, {} from checkpoint to commit",
@@ -16,10 +16,12 @@ pub fn outcome(outcome: &Outcome) {
             ));
         }
         Verdict::Committed => output::line("committed"),
-        Verdict::Pending => output::line("applied, not confirmed yet"),
-        Verdict::RolledBack => output::line("rolled back: this host is as it was before"),
-        Verdict::Incomplete => output::line("rolled back, but NOT everything is as before:"),
-        Verdict::Abandoned => output::line("given up before anything was touched"),
+        Verdict::Pending => output::line("applied; pending confirmation"),
+        Verdict::RolledBack => output::line("rolled back: this host is in its former state"),
+        Verdict::Incomplete => {
+            output::line("rolled back INCOMPLETELY: this host differs from its former state:")
+        }
+        Verdict::Abandoned => output::line("failed before the change started; no changes made"),
     }
     for line in &outcome.remaining {
         output::line(format!("  ! {line}"));
@@ -47,7 +49,7 @@ fn probe_lines(outcome: &Outcome) {
     } else {
         for (when, reports) in [
             ("after the change", &outcome.probes.after),
-            ("after going back", &outcome.probes.after_rollback),
+            ("after the rollback", &outcome.probes.after_rollback),
         ] {
             if !reports.is_empty() {
                 output::line(format!("  probes {when}: {}", probes(reports)));

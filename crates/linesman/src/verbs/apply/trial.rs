@@ -37,14 +37,21 @@ impl Trial {
 async fn count_down(within: Duration) {
     let end = Instant::now() + within;
     if !std::io::stdout().is_terminal() {
-        output::line(format!("goes back in {} s unless `linesman commit` keeps it", within.as_secs()));
+        output::line(format!(
+            "rolling back in {} s; run `linesman commit` to keep the change",
+            within.as_secs()
+        ));
         return;
     }
     while let Some(left) = end.checked_duration_since(Instant::now()) {
         let mut out = std::io::stdout().lock();
-        write!(out, "\rgoes back in {:>3} s; Enter keeps it, Ctrl-C takes it back now ", left.as_secs() + 1)
-            .and_then(|()| out.flush())
-            .ok();
+        write!(
+            out,
+            "\rrolling back in {:>3} s; press Enter to keep the change, Ctrl-C to roll back now ",
+            left.as_secs() + 1
+        )
+        .and_then(|()| out.flush())
+        .ok();
         drop(out);
         tokio::time::sleep(Duration::from_millis(250)).await;
     }

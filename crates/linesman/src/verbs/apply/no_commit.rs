@@ -1,7 +1,7 @@
-//! `--no-commit`: a process of its own holds the unconfirmed change, so that a timer that runs out
-//! takes back everything, not only what NetworkManager's checkpoint covers.
+//! `--no-commit`: a background process keeps the unconfirmed change pending, so that a timer that runs out
+//! rolls back everything, not only what NetworkManager's checkpoint covers.
 //!
-//! The front passes on what the holder says and returns once the change stands.
+//! The front prints what that process prints and returns once the change is pending.
 
 use std::fs::File;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub async fn start(document: &Document, file: &Path) -> Exit {
     match relay(document, file).await {
         Ok(exit) => exit,
         Err(e) => {
-            output::error(format!("linesman: cannot start the process that holds the change: {e}"));
+            output::error(format!("linesman: cannot start the process that keeps the change pending: {e}"));
             Exit::Failed
         }
     }
@@ -38,7 +38,7 @@ async fn relay(document: &Document, file: &Path) -> std::io::Result<Exit> {
     let mut child = Command::new("/proc/self/exe")
         .arg0("linesman")
         .args(std::env::args_os().skip(1).filter(|a| a != file))
-        .args(["--hold", "-"])
+        .args(["--await-confirmation", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
@@ -103,7 +103,7 @@ impl Front {
             Format::Text => {
                 output::line(format!("Checkpoint: {checkpoint}"));
                 output::line(format!(
-                    "goes back in {} s unless `linesman commit` keeps it",
+                    "rolling back in {} s; run `linesman commit` to keep the change",
                     within.as_secs()
                 ));
             }

@@ -17,7 +17,7 @@ pub async fn rollback(args: CheckpointArgs, format: Format, settings: &Settings)
     report(result, format, Verdict::RolledBack)
 }
 
-/// What was asked for is a success, also when that is going back.
+/// What was asked for is a success, also when that is a rollback.
 fn report(result: linesman_engine::Result<Outcome>, format: Format, asked: Verdict) -> Exit {
     let outcome = match result {
         Ok(outcome) => outcome,
