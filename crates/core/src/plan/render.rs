@@ -12,7 +12,7 @@ pub(super) fn render(plan: &Plan, colour: bool) -> String {
     let style = TextStyle { colour };
     let mut lines: Vec<String> = plan.changes.iter().flat_map(|change| lines(change, style)).collect();
     if plan.is_empty() {
-        lines.push("Nothing to do: the state holds.".into());
+        lines.push("No changes: the host is already in the desired state.".into());
     }
     lines.push(style.bold(&impact(plan)));
     lines.join("\n") + "\n"
@@ -27,7 +27,7 @@ fn impact(plan: &Plan) -> String {
     };
     let default = match plan.impact {
         Impact::None => "nothing changes",
-        Impact::Additive => "only new things appear; what carries traffic stays as it is",
+        Impact::Additive => "only additions; existing traffic is not affected",
         Impact::Disruptive => "something that exists changes",
         Impact::OwnPath => "the path by which this host is reached changes",
     };
@@ -56,7 +56,7 @@ fn headline(change: &Change) -> String {
     let entry = entry.filter(|_| is_told_by_headline(change));
     match &change.subject {
         Subject::Interface { name, kind } if change.kind == ChangeKind::Persist => {
-            format!("{kind} {name}: the next boot would not bring it up like this")
+            format!("{kind} {name}: the saved profiles would not restore this state at the next boot")
         }
         Subject::Interface { name, kind } => format!("{kind} {name}"),
         Subject::Route { destination } => entry.map_or_else(|| format!("route {destination}"), route),

@@ -19,7 +19,7 @@ pub(super) fn addresses(view: &View<'_>, Declared { path, want }: &Declared) -> 
         }
         if let Some(controller) = keeps_controller(view, want) {
             let message =
-                format!("{} is a port of {controller} and cannot have {family} switched on", name(want));
+                format!("{} is a port of {controller} and cannot have {family} enabled", name(want));
             refusals
                 .push(Diagnostic::new(codes::PORT_WITH_ADDRESS, message).at(path.key(family).key("enabled")));
         }
@@ -30,7 +30,7 @@ pub(super) fn addresses(view: &View<'_>, Declared { path, want }: &Declared) -> 
             .filter_map(|(i, a)| Some((i, a?)))
         {
             if let Some(holder) = other_holder(view, want, family, address.addr()) {
-                let message = format!("{address} of {} is on {holder}, where it would stay", name(want));
+                let message = format!("{address} of {} is already assigned to {holder}", name(want));
                 let at = path.key(family).key("address").index(index);
                 let hint = format!("take it away from {holder} in the same document");
                 refusals.push(Diagnostic::new(codes::ADDRESS_TAKEN, message).at(at).hint(hint));

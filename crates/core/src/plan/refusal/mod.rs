@@ -22,7 +22,7 @@ pub(super) fn find(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
         refusals.push(
             Diagnostic::new(
                 codes::OVS_NOT_RUNNING,
-                "the document needs Open vSwitch, which does not run on this host",
+                "the document needs Open vSwitch, which is not running on this host",
             )
             .at(Path::root())
             .hint("start Open vSwitch, or take its parts out of the document"),
@@ -161,7 +161,7 @@ fn ports(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic>
         .into_iter()
         .filter(|port| !exists(view, port) && !implied(port));
     let refusal = |port: &str| {
-        let message = format!("port {port} of {} exists nowhere", name(want));
+        let message = format!("port {port} of {} does not exist", name(want));
         Diagnostic::new(codes::UNKNOWN_PORT, message).at(list.item(port)).hint(match kind(want) {
             InterfaceKind::OvsBridge => format!(
                 "declare {port} with type ovs-interface if Open vSwitch should make it; {}",
@@ -185,7 +185,7 @@ fn base(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic> 
     if exists(view, base) {
         return Vec::new();
     }
-    let message = format!("the base interface {base} of {} exists nowhere", name(want));
+    let message = format!("the base interface {base} of {} does not exist", name(want));
     vec![Diagnostic::new(codes::UNKNOWN_BASE, message).at(at).hint(alternatives(view))]
 }
 
@@ -198,7 +198,7 @@ fn controller(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagno
     if made || interfaces(view.observed).iter().any(|known| name(known) == controller) {
         return Vec::new();
     }
-    let message = format!("the controller {controller} of {} exists nowhere", name(want));
+    let message = format!("the controller {controller} of {} does not exist", name(want));
     vec![Diagnostic::new(codes::UNKNOWN_CONTROLLER, message).at(path.key("controller"))]
 }
 
@@ -263,7 +263,7 @@ fn loopback(_: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic>
     let refuse = |message: String, at: Path| vec![Diagnostic::new(codes::LOOPBACK, message).at(at)];
     if name(want) == "lo" && state::at(want, &["ipv4", "enabled"]) == Some(&Value::Bool(false)) {
         return refuse(
-            "the loopback interface cannot be without IPv4".into(),
+            "IPv4 cannot be disabled on the loopback interface".into(),
             path.key("ipv4").key("enabled"),
         );
     }
@@ -301,6 +301,6 @@ fn completeness(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diag
         _ => return Vec::new(),
     };
     let message =
-        format!("{} does not exist yet, and to make it {}.{} must be said", name(want), lacks.0, lacks.1);
+        format!("{} does not exist yet; {}.{} is required to create it", name(want), lacks.0, lacks.1);
     vec![Diagnostic::new(codes::INCOMPLETE, message).at(path.key(lacks.0))]
 }

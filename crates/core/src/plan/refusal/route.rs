@@ -29,15 +29,15 @@ fn next_hop(view: &View<'_>, route: &Value, at: Path) -> Option<Diagnostic> {
     let device = view.device(hop);
     let (declared, observed) = (view.declares(device), view.now(device, InterfaceKind::Unknown));
     if declared.is_some_and(|want| !is_up(want)) {
-        return unusable("which the document takes away".into());
+        return unusable("which the document removes".into());
     }
     if !exists(view, hop) && !is_implied_internal(view, hop) {
-        let message = format!("the route to {label} leaves through {hop}, which exists nowhere");
+        let message = format!("the route to {label} leaves through {hop}, which does not exist");
         return Some(Diagnostic::new(codes::UNKNOWN_NEXT_HOP, message).at(at).hint(alternatives(view)));
     }
     let enabled = |interface: &'_ Value| state::flag(interface.get(family)?, "enabled");
     if declared.and_then(enabled).or_else(|| observed.and_then(enabled)) == Some(false) {
-        return unusable(format!("which has {family} switched off"));
+        return unusable(format!("which has {family} disabled"));
     }
     None
 }
@@ -64,7 +64,7 @@ pub(super) fn mappings(view: &View<'_>) -> Vec<Diagnostic> {
         let present = declared.map_or_else(|| view.now(bridge, InterfaceKind::OvsBridge).is_some(), is_up);
         (!present).then(|| {
             let localnet = text(mapping, "localnet").unwrap_or_default();
-            let message = format!("{localnet} is mapped to the bridge {bridge}, which exists nowhere");
+            let message = format!("{localnet} is mapped to the bridge {bridge}, which does not exist");
             Diagnostic::new(codes::UNKNOWN_MAPPED_BRIDGE, message)
                 .at(Path::root().key("ovn").key("bridge-mappings").item(localnet))
         })
