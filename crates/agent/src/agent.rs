@@ -16,6 +16,7 @@ use linesman_engine::recover;
 use linesman_engine::transaction::{Session, Settings, Step};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
+use tracing::{info, warn};
 
 use crate::act::{self, Attempt, Ready};
 use crate::cluster::Cluster;
@@ -27,7 +28,7 @@ use crate::socket::{self, Command};
 use crate::sources::{self, Sources};
 use crate::state_file::StateFile;
 use crate::status::{self, Status};
-use crate::{Config, Error, Result, Source, clock, freeze, http, say, systemd};
+use crate::{Config, Error, Result, Source, clock, freeze, http, progress, systemd};
 
 /// Another writer may be in the middle of something: drift is corrected when it has stood so long.
 const BREATHE: Duration = Duration::from_secs(1);
@@ -97,7 +98,7 @@ pub async fn run(config: Config) -> Result<()> {
     agent.reload();
     agent.report();
     systemd::ready();
-    say::info(format!("keeping {} policies of {}", agent.sources.policies.len(), agent.config.source));
+    info!(policies = agent.sources.policies.len(), source = %agent.config.source, "ready");
     loop {
         let rest = agent.settle().await;
         let changed = async {
@@ -121,7 +122,7 @@ pub async fn run(config: Config) -> Result<()> {
         }
     }
     systemd::stopping();
-    say::info("stopping; the network stays as it is");
+    info!("stopping; the network stays as it is");
     std::fs::remove_file(socket).ok();
     Ok(())
 }
@@ -142,7 +143,7 @@ async fn alone(
         "another handler, such as kubernetes-nmstate's, runs on this node (it holds {}); waiting until it ends",
         path.display()
     );
-    say::warning(&summary);
+    warn!("{summary}");
     status.send_modify(|status| status.summary = summary);
     systemd::ready();
     let mut wait = std::pin::pin!(handler_lock::wait(file));
@@ -186,7 +187,7 @@ impl Agent {
                 }
                 Next::Forget(names) => {
                     for name in names {
-                        say::info(format!("policy {name} is gone; what it made stays"));
+                        info!(policy = name, "removed; its configuration stays on the host");
                         self.ledger.0.remove(&name);
                     }
                     self.store();
@@ -237,7 +238,7 @@ impl Agent {
         let session = match act::begin(&self.config.settings).await {
             Ok(session) => session,
             Err(attempt) => {
-                say::warning(format!("{}: {}", names.join(", "), reason(&attempt)));
+                warn!(policies = names.join(", "), "{}", reason(&attempt));
                 for policy in &policies {
                     self.note(policy, None, &attempt);
                 }
@@ -258,7 +259,11 @@ impl Agent {
         if !all.is_empty() {
             let attempt = self.together(session, &all, &secrets).await;
             if all.len() > 1 && attempt.has_culprit() {
-                say::warning(format!("together: {}; one by one to find out which", reason(&attempt)));
+                warn!(
+                    policies = names.join(", "),
+                    "applied together: {}; applying them one by one",
+                    reason(&attempt)
+                );
                 for one in &all {
                     let attempt = match act::begin(&self.config.settings).await {
                         Ok(session) => self.together(session, &[one], &secrets).await,
@@ -283,7 +288,7 @@ impl Agent {
             if let (Some(probes), Step::Applying) = (&probes, step) {
                 probes.assume_ready(false);
             }
-            progress(&status, what, say::step(step));
+            publish_progress(&status, what, progress::step(step));
         };
         let attempt = act::together(session, ready, secrets, &self.config.settings, &mut tell).await;
         if let Some(cluster) = &self.cluster {
@@ -302,8 +307,8 @@ impl Agent {
 
     fn enter(&mut self, policy: &Policy, ready: Option<&Ready>, attempt: &Attempt) {
         match attempt {
-            Attempt::Ended(outcome) => say::outcome(&format!("policy {}", policy.name), outcome),
-            other => say::warning(format!("policy {}: {}", policy.name, reason(other))),
+            Attempt::Ended(outcome) => progress::log_outcome(&policy.name, outcome),
+            other => warn!(policy = policy.name, "{}", reason(other)),
         }
         self.note(policy, ready, attempt);
     }
@@ -331,15 +336,15 @@ impl Agent {
             cluster.probes.assume_ready(false);
         }
         let status = self.status.clone();
-        let mut tell = |what: &str, step: &_| progress(&status, what, say::step(step));
+        let mut tell = |what: &str, step: &_| publish_progress(&status, what, progress::step(step));
         let attempt = act::revert(&entry, &kept, &self.config.settings, &mut tell).await;
         self.count(&attempt);
         if attempt.succeeded() {
-            say::info(format!("policy {name} is gone; what it had changed is as before"));
+            info!(policy = name, "removed; its changes were reverted");
             self.ledger.0.remove(name);
         } else if let Some(entry) = self.ledger.0.get_mut(name) {
             let reason = reason(&attempt);
-            say::warning(format!("policy {name} is gone, but what it had changed did not go back: {reason}"));
+            warn!(policy = name, "removed, but its changes could not be reverted: {reason}");
             entry.transition(PolicyState::RevertFailed { reason });
         }
         self.store();
@@ -363,7 +368,7 @@ impl Agent {
         }
         for name in &drifted {
             let first = self.host.drift.get(name).and_then(|d| d.first()).map(ToString::to_string);
-            say::warning(format!("policy {name} has drifted: {}", first.unwrap_or_default()));
+            warn!(policy = name, "drifted: {}", first.unwrap_or_default());
             if let Some(entry) = self.ledger.0.get_mut(name) {
                 entry.corrections.record(clock::now());
                 self.metrics.corrections.inc();
@@ -385,7 +390,7 @@ impl Agent {
             Ok(sources) => {
                 for (name, why) in &sources.wrong {
                     if self.sources.wrong.get(name) != Some(why) {
-                        say::warning(format!("policy {name} cannot be taken:\n{why}"));
+                        warn!(policy = name, "cannot be read:\n{why}");
                     }
                 }
                 self.sources = sources;
@@ -396,7 +401,7 @@ impl Agent {
                     }
                 }
             }
-            Err(e) => say::warning(format!("cannot read {}: {e}; everything stays as it is", dir.display())),
+            Err(e) => warn!("cannot read {}: {e}; the applied policies stay", dir.display()),
         }
     }
 
@@ -449,13 +454,13 @@ impl Agent {
             Err(e) => Err(e),
         };
         if let Err(e) = finished {
-            say::warning(e.to_string());
+            warn!("{e}");
         }
     }
 
     fn store(&mut self) {
         if let Err(e) = self.state_file.write(&self.ledger) {
-            say::warning(format!("{e}; after a restart the policies are compared with the host anew"));
+            warn!("{e}; after a restart all policies are compared with the host again");
         }
         self.report();
     }
@@ -500,7 +505,7 @@ fn publish(sender: &watch::Sender<Status>, status: Status) {
 }
 
 /// In the middle of a transaction only the summary changes.
-fn progress(sender: &watch::Sender<Status>, what: &str, step: &str) {
+fn publish_progress(sender: &watch::Sender<Status>, what: &str, step: &str) {
     sender.send_modify(|status| {
         status.condition = status::HostCondition::Progressing;
         status.summary = format!("{what}: {step}");

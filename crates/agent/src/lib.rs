@@ -12,7 +12,7 @@ pub mod freeze;
 mod host;
 mod http;
 pub mod metrics;
-mod say;
+mod progress;
 pub mod socket;
 mod sources;
 mod state_file;

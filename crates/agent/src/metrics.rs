@@ -212,7 +212,7 @@ impl Metrics {
     pub fn text(&self) -> String {
         let mut text = String::new();
         if let Err(e) = encode(&mut text, &self.registry) {
-            log::error!("metrics: {e}");
+            tracing::error!("metrics: {e}");
         }
         text
     }

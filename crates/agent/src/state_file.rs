@@ -31,12 +31,12 @@ impl StateFile {
         Self { path: state_dir.join("refresh-requests.json") }
     }
 
-    /// What cannot be read is put aside: without it, policies that freeze are simply found to freeze.
+    /// What cannot be read is put aside: without it, policies that are in sync are found to be so.
     pub fn read<T: DeserializeOwned + Default>(&self) -> T {
         let Ok(bytes) = fs::read(&self.path) else { return T::default() };
         serde_json::from_slice(&bytes).unwrap_or_else(|e| {
             let aside = self.path.with_extension("unreadable");
-            log::error!("{} cannot be read ({e}); it is kept as {}", self.path.display(), aside.display());
+            tracing::error!("cannot read {}: {e}; moved to {}", self.path.display(), aside.display());
             fs::rename(&self.path, aside).ok();
             T::default()
         })
@@ -53,7 +53,7 @@ impl StateFile {
         fs::create_dir_all(dir).map_err(|e| failed(&e))?;
         let fresh = self.path.with_extension("new");
         let store = || -> std::io::Result<()> {
-            // Policies may freeze secrets.
+            // Policies may contain secrets.
             let mut file =
                 fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
             file.write_all(&bytes)?;

@@ -4,7 +4,7 @@ use sd_notify::NotifyState;
 
 fn notify(states: &[NotifyState<'_>]) {
     if let Err(e) = sd_notify::notify(states) {
-        log::debug!("systemd: {e}");
+        tracing::debug!("systemd: {e}");
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::Cluster;
 use crate::act::{self, Attempt, Ready};
-use crate::{clock, say};
+use crate::clock;
 
 impl Cluster {
     /// Call when the journal has nothing unfinished. `state` is the host as it is now.
@@ -24,7 +24,7 @@ impl Cluster {
             if !touched && is_tried_again(release, ledger.get(name)) {
                 continue;
             }
-            say::info(format!("policy {name}: an earlier agent did not say how it ended"));
+            tracing::info!(policy = name, "the agent was interrupted before it published the outcome");
             let found = recorded.or_else(|| holds(release, state));
             let outcome = match found {
                 Some(outcome) => {

@@ -12,7 +12,6 @@ use linesman_daemon::watch::watch;
 use linesman_fleet::enactment::Bound;
 
 use super::client::{ClusterClient, bound};
-use crate::say;
 
 type Events = Pin<Box<dyn Stream<Item = Result<Event<DynamicObject>, kube::runtime::watcher::Error>> + Send>>;
 
@@ -75,7 +74,7 @@ impl Enactments {
                 Ok(event) => {
                     let back = self.api_server_error.take().is_some();
                     if back {
-                        say::info("the API server answers again");
+                        tracing::info!("the API server answers again");
                     }
                     if self.hear(event) || back {
                         return;
@@ -85,9 +84,7 @@ impl Enactments {
                     let why = error.to_string();
                     let known = self.api_server_error.replace(why.clone()).is_some();
                     if !known {
-                        say::warning(format!(
-                            "the API server does not answer: {why}; everything stays as it is"
-                        ));
+                        tracing::warn!("the API server does not answer: {why}; the network stays as it is");
                         return;
                     }
                 }

@@ -27,12 +27,13 @@ use linesman_engine::{desired, nm};
 use linesman_fleet::enactment::{self, AcceptedRelease, AcceptedReleases, Bound, Planned};
 use linesman_fleet::report::{self, Category, Glob, Outcome, Versions};
 use serde_json::{Value, json};
+use tracing::{info, warn};
 
 use crate::act::{Attempt, Ready};
+use crate::clock;
 use crate::metrics::Metrics;
 use crate::sources::Sources;
 use crate::state_file::StateFile;
-use crate::{clock, say};
 use client::ClusterClient;
 pub use client::Error;
 use enactments::Enactments;
@@ -142,7 +143,7 @@ impl Cluster {
             }
             Delivery::Obsolete(to) => (to, true),
             Delivery::Refused(to, why) => {
-                say::warning(format!("the API server refuses what is told to it: {why}"));
+                warn!("the API server refused a status update: {why}");
                 (to, true)
             }
         };
@@ -159,7 +160,7 @@ impl Cluster {
 
     fn store(&self) {
         if let Err(e) = self.state_file.write(&self.releases) {
-            say::warning(format!("{e}; an outcome may not reach the cluster after a crash"));
+            warn!("{e}; an outcome may not reach the cluster after a crash");
         }
     }
 
@@ -182,7 +183,7 @@ impl Cluster {
         let gone: Vec<String> =
             ledger.0.keys().filter(|name| self.enactments.get(name).is_none()).cloned().collect();
         for name in &gone {
-            say::info(format!("policy {name} has no enactment here any more; what it made stays"));
+            info!(policy = name, "its enactment was deleted; its configuration stays on the host");
             let entry = ledger.0.remove(name);
             self.releases.retire(name, entry.map_or(Value::Null, |entry| entry.revert_state));
             self.sent.remove(name);
@@ -219,7 +220,7 @@ impl Cluster {
                 // The watch tells what it is now.
                 Err(Error::Changed | Error::Gone) => {}
                 Err(error) => {
-                    say::warning(format!("policy {policy} was released, but {error}; tried again soon"));
+                    warn!(policy, "cannot accept the release: {error}; trying again in 2 s");
                     self.patience = Some(tokio::time::Instant::now() + std::time::Duration::from_secs(2));
                     break;
                 }
@@ -236,11 +237,12 @@ impl Cluster {
         self.client.begin(object, &enactment::started(&bound, Time(clock::now()))).await?;
         self.enactments.read(bound.clone());
         self.metrics.wrote("enactment");
-        say::info(format!(
-            "policy {policy}, generation {}: {}",
-            bound.spec.policy.generation,
-            if bound.spec.revert { "going back" } else { "taken" }
-        ));
+        info!(
+            policy,
+            generation = bound.spec.policy.generation,
+            revert = bound.spec.revert,
+            "release accepted"
+        );
         let mut release = match enactment::policy(&bound, &desired::schema) {
             Ok(policy) => self.release(&bound, policy, ledger),
             Err(problems) => refused(&bound, &told(&problems)),

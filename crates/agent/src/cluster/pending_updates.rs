@@ -8,7 +8,6 @@ use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 
 use super::client::{ClusterClient, Error};
-use crate::say;
 
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 const LONGEST_WAIT: Duration = Duration::from_secs(15);
@@ -113,7 +112,7 @@ async fn deliver(
             }
             Err(error) => {
                 if !std::mem::replace(&mut silent, true) {
-                    say::warning(format!("{error}; what is to be told waits"));
+                    tracing::warn!("{error}; status updates wait");
                 }
                 waiting.entry(key).or_insert(update);
                 tokio::time::timeout(pause, again.notified()).await.ok();

@@ -48,7 +48,7 @@ impl ClusterProbes {
         }
         let mut seen = self.seen.lock().await;
         if let Some((at, answer)) = seen.as_ref().filter(|(at, _)| at.elapsed() < SAME_TIME) {
-            log::debug!("the API server was asked {} ms ago", at.elapsed().as_millis());
+            tracing::debug!("the API server was asked {} ms ago", at.elapsed().as_millis());
             return answer.clone();
         }
         let answer = self.ask().await;

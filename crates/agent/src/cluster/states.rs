@@ -17,7 +17,6 @@ use linesman_fleet::report::{BUDGET, Glob, Versions, report, update};
 use serde_json::Value;
 
 use super::client::{ClusterClient, Error, state_resource, within};
-use crate::say;
 use crate::state_file::StateFile;
 
 type Meta = PartialObjectMeta<DynamicObject>;
@@ -114,7 +113,7 @@ impl States {
             && status.code == 403
             && !std::mem::replace(&mut self.complained, true)
         {
-            say::warning(format!("nobody can ask for the state of this node: {}", status.message));
+            tracing::warn!("requests for the state of this node cannot be watched: {}", status.message);
         }
     }
 
@@ -141,7 +140,7 @@ impl States {
     fn note_answered(&mut self) {
         self.answered = self.asked.clone();
         if let Err(e) = self.state_file.write(&self.answered) {
-            say::warning(format!("{e}; the state of this node may be told once more than needed"));
+            tracing::warn!("{e}; the state of this node may be published once more than needed");
         }
     }
 
