@@ -1,4 +1,4 @@
-//! Making it so: policies into transactions, outcomes into the ledger.
+//! Applying: policies into transactions, outcomes into the ledger.
 
 use linesman_core::codes::CONTRADICTION;
 use linesman_core::codes::endings::NO_SECRET;
@@ -50,8 +50,8 @@ impl Attempt {
 pub struct Ready {
     pub policy: Policy,
     pub state: Value,
-    /// The same without secrets that the policy only points to: what is written down.
-    pub kept: Value,
+    /// The same without the secrets that the policy refers to: this goes to disk.
+    pub recorded_state: Value,
     pub revert_state: Value,
 }
 
@@ -60,7 +60,7 @@ pub async fn begin(settings: &Settings) -> Result<Session, Attempt> {
     Session::begin(settings).await.map_err(refused)
 }
 
-/// Fills captures in, and works out the way back while the host is still as it was. Pure but for nmstate's captures.
+/// Fills captures in, and computes what reverts the policy while the host is still as it was. Pure but for nmstate's captures.
 pub fn prepare(
     policies: &[Policy],
     secrets: &Secrets,
@@ -73,14 +73,14 @@ pub fn prepare(
         };
         let missing = |why| Attempt::Hindered(format!("{why} [{NO_SECRET}]"));
         let state = resolve(&secrets.fill(&policy.state).map_err(missing)?)?;
-        let kept = resolve(&left_open(&policy.state))?;
+        let recorded_state = resolve(&left_open(&policy.state))?;
         let mut revert_state = linesman_core::plan::plan(&state, &loaded.observed, &loaded.facts)
             .map_or(Value::Null, |plan| inverse(&plan, &loaded.observed, &loaded.facts));
-        if kept != state {
+        if recorded_state != state {
             // What the host has now may be what the same policy filled in before.
             hide(&mut revert_state);
         }
-        Ok(Ready { policy: policy.clone(), state, kept, revert_state })
+        Ok(Ready { policy: policy.clone(), state, recorded_state, revert_state })
     };
     policies.iter().map(|policy| (policy.clone(), one(policy))).collect()
 }
@@ -91,7 +91,7 @@ pub async fn together(
     ready: &[&Ready],
     secrets: &Secrets,
     settings: &Settings,
-    say: &mut dyn FnMut(&str, &Step),
+    on_step: &mut dyn FnMut(&str, &Step),
 ) -> Attempt {
     let policies: Vec<Policy> =
         ready.iter().map(|r| Policy { state: r.state.clone(), capture: None, ..r.policy.clone() }).collect();
@@ -99,8 +99,8 @@ pub async fn together(
     let state = match compose(&all) {
         Ok(state) => state,
         Err(conflicts) => {
-            let told: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
-            return Attempt::Unfit(format!("conflict: {} [{CONTRADICTION}]", told.join("; ")));
+            let conflicts: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
+            return Attempt::Unfit(format!("conflict: {} [{CONTRADICTION}]", conflicts.join("; ")));
         }
     };
     let probes = match probes(&all) {
@@ -113,7 +113,7 @@ pub async fn together(
     if let Some(patience) = all.iter().filter_map(|p| p.options.patience).max() {
         request.patience = std::time::Duration::from_secs(patience);
     }
-    without_secrets(run(session, &request, settings, say).await, secrets)
+    without_secrets(run(session, &request, settings, on_step).await, secrets)
 }
 
 /// Those of all policies; none if no policy names any.
@@ -125,7 +125,7 @@ fn probes(policies: &[&Policy]) -> Result<Option<Vec<Probe>>, ParseError> {
     named.into_iter().flatten().map(|text| text.parse()).collect::<Result<_, _>>().map(Some)
 }
 
-/// NetworkManager and nmstate may repeat what they were told.
+/// Messages of NetworkManager and nmstate may contain what they were given.
 fn without_secrets(attempt: Attempt, secrets: &Secrets) -> Attempt {
     let clean = |text: &str| {
         let mut text = Value::from(text);
@@ -161,23 +161,23 @@ fn title(policies: &[&Policy]) -> String {
     }
 }
 
-/// What a policy that is gone had changed goes back, but for what other policies ask for.
+/// Reverts what a deleted policy changed, except what other policies ask for.
 pub async fn revert(
     entry: &Entry,
-    kept: &[Policy],
+    applied: &[Policy],
     settings: &Settings,
-    say: &mut dyn FnMut(&str, &Step),
+    on_step: &mut dyn FnMut(&str, &Step),
 ) -> Attempt {
-    let kept: Vec<&Policy> = kept.iter().filter(|p| p.name != entry.policy.name).collect();
-    let kept = compose(&kept).unwrap_or(Value::Null);
-    let revert_state = without(&entry.revert_state, &kept);
+    let others: Vec<&Policy> = applied.iter().filter(|p| p.name != entry.policy.name).collect();
+    let others = compose(&others).unwrap_or(Value::Null);
+    let revert_state = without(&entry.revert_state, &others);
     let mut request = Request::new(format!("revert of policy {}", entry.policy.name), revert_state);
     (request.policies, request.revert) = (vec![entry.policy.name.clone()], true);
     if request.state.as_object().is_none_or(serde_json::Map::is_empty) {
         return Attempt::Ended(Box::new(Outcome::unchanged()));
     }
     match begin(settings).await {
-        Ok(session) => run(session, &request, settings, say).await,
+        Ok(session) => run(session, &request, settings, on_step).await,
         Err(attempt) => attempt,
     }
 }
@@ -186,12 +186,12 @@ async fn run(
     session: Session,
     request: &Request,
     settings: &Settings,
-    say: &mut dyn FnMut(&str, &Step),
+    on_step: &mut dyn FnMut(&str, &Step),
 ) -> Attempt {
-    // A daemon that is told to stop lets a change come to its end: taken back, it would count as failed.
+    // A daemon that is stopped finishes its change first: rolled back, the change would count as failed.
     let (_never, stop) = watch::channel(false);
-    let mut tell = |step: Step| say(&request.source, &step);
-    match session.apply(request, settings, stop, &mut tell).await {
+    let mut report = |step: Step| on_step(&request.source, &step);
+    match session.apply(request, settings, stop, &mut report).await {
         Ok(outcome) => Attempt::Ended(Box::new(outcome)),
         Err(refusal) => refused(refusal),
     }
@@ -200,14 +200,14 @@ async fn run(
 fn refused(refusal: Refusal) -> Attempt {
     match refusal {
         Refusal::Document(problems) => {
-            let told: Vec<String> = problems
+            let problems: Vec<String> = problems
                 .iter()
                 .map(|p| match &p.path {
                     Some(path) if !path.is_root() => format!("{path}: {} [{}]", p.message, p.code),
                     _ => format!("{} [{}]", p.message, p.code),
                 })
                 .collect();
-            Attempt::Unfit(told.join("; "))
+            Attempt::Unfit(problems.join("; "))
         }
         Refusal::Host(error) if error.category() == Category::Input => Attempt::Unfit(coded(&error)),
         Refusal::Host(error) => Attempt::Hindered(coded(&error)),
@@ -215,8 +215,8 @@ fn refused(refusal: Refusal) -> Attempt {
 }
 
 fn coded(error: &linesman_engine::Error) -> String {
-    let (told, code) = (error.to_string(), error.code());
-    if told.contains(code) { told } else { format!("{told} [{code}]") }
+    let (text, code) = (error.to_string(), error.code());
+    if text.contains(code) { text } else { format!("{text} [{code}]") }
 }
 
 /// Writes what an attempt came to into the ledger. `ready` is absent if it did not come that far.
@@ -239,9 +239,9 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attemp
             } else {
                 younger(&former_revert_state, &ready.revert_state)
             };
-            (PolicyState::Applied, ready.kept.clone(), revert_state)
+            (PolicyState::Applied, ready.recorded_state.clone(), revert_state)
         }
-        // A correction that did not freeze, since somebody else had the last word: still kept, only reported.
+        // A correction that failed, since another writer changes the same: the policy stays applied, drift is only reported.
         (Attempt::Ended(outcome), _)
             if outcome.verdict != Verdict::Abandoned && !edited && before == Some(PolicyState::Applied) =>
         {
@@ -249,7 +249,7 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attemp
             (PolicyState::Applied, former_state, former_revert_state)
         }
         (Attempt::Ended(outcome), _) if outcome.verdict != Verdict::Abandoned => {
-            let reason = outcome.why().unwrap_or_else(|| "it did not freeze".into());
+            let reason = outcome.why().unwrap_or_else(|| "no reason given".into());
             (PolicyState::RolledBack { reason }, former_state, former_revert_state)
         }
         (attempt, _) => {
@@ -289,11 +289,16 @@ mod tests {
     fn ready(mtu: u64, before: u64) -> Ready {
         let revert_state =
             json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up", "mtu": before }] });
-        Ready { policy: policy(mtu), state: policy(mtu).state, kept: policy(mtu).state, revert_state }
+        Ready {
+            policy: policy(mtu),
+            state: policy(mtu).state,
+            recorded_state: policy(mtu).state,
+            revert_state,
+        }
     }
 
     #[test]
-    fn an_edited_policy_still_knows_the_way_back_to_the_beginning() {
+    fn an_edited_policy_still_reverts_to_the_state_before_its_first_version() {
         let mut ledger = Ledger::default();
         let done = Attempt::Ended(Box::new(Outcome::committed()));
         enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &done);
@@ -304,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_leaves_the_former_version_kept() {
+    fn what_failed_leaves_the_former_version_applied() {
         let mut ledger = Ledger::default();
         enter(
             &mut ledger,
@@ -320,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_correction_that_did_not_hold_is_not_made_again_and_again() {
+    fn a_failed_correction_is_not_repeated_over_and_over() {
         let mut ledger = Ledger::default();
         enter(
             &mut ledger,

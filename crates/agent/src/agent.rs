@@ -30,8 +30,8 @@ use crate::state_file::StateFile;
 use crate::status::{self, Status};
 use crate::{Config, Error, Result, Source, clock, freeze, http, progress, systemd};
 
-/// Another writer may be in the middle of something: drift is corrected when it has stood so long.
-const BREATHE: Duration = Duration::from_secs(1);
+/// Another writer may be in the middle of a change: drift is corrected if it is still there after this time.
+const SETTLE_TIME: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 struct Agent {
@@ -46,7 +46,7 @@ struct Agent {
     started: String,
 }
 
-/// Runs until it is told to stop.
+/// Runs until it is stopped.
 pub async fn run(config: Config) -> Result<()> {
     let sources = match &config.source {
         Source::Directory(dir) => sources::read(dir)
@@ -113,7 +113,7 @@ pub async fn run(config: Config) -> Result<()> {
             depth = agent.host.changed() => agent.looked(depth).await,
             Some(command) = commands.recv() => agent.obey(command),
             () = sleep(rest) => {}
-            stopped = stop.heard() => {
+            stopped = stop.received() => {
                 if stopped {
                     break;
                 }
@@ -127,7 +127,7 @@ pub async fn run(config: Config) -> Result<()> {
     Ok(())
 }
 
-/// Waits until no other handler runs on this node; none: told to stop meanwhile.
+/// Waits until no other handler runs on this node; none: stopped meanwhile.
 async fn alone(
     path: &Path,
     status: &watch::Sender<Status>,
@@ -150,7 +150,7 @@ async fn alone(
     loop {
         tokio::select! {
             lock = &mut wait => return lock.map(Some).map_err(failed),
-            stopped = stop.heard() => if stopped {
+            stopped = stop.received() => if stopped {
                 return Ok(None);
             }
         }
@@ -171,7 +171,7 @@ impl Agent {
             self.host.compare(&self.ledger);
             self.report();
             let frozen = freeze::read(&self.config.settings.state_dir).is_some();
-            self.hear(frozen).await;
+            self.accept_releases(frozen).await;
             let situation = Situation {
                 policies: &self.sources.policies,
                 unreadable: &self.sources.unreadable(),
@@ -182,7 +182,7 @@ impl Agent {
             };
             match decide(&situation) {
                 Next::Idle { until } => {
-                    self.tell().await;
+                    self.publish_to_cluster().await;
                     return until.map(|u| Duration::from_secs(u.saturating_sub(clock::now()).max(1)));
                 }
                 Next::Forget(names) => {
@@ -199,12 +199,12 @@ impl Agent {
         }
     }
 
-    /// In a cluster: what is gone, and what was released to this node.
-    async fn hear(&mut self, frozen: bool) {
+    /// In a cluster: forgets what is gone, and accepts what was released to this node.
+    async fn accept_releases(&mut self, frozen: bool) {
         let Some(cluster) = &mut self.cluster else { return };
         let mut news = cluster.forget(&mut self.ledger);
         if !frozen {
-            news |= cluster.take(&mut self.ledger).await;
+            news |= cluster.accept_releases(&mut self.ledger).await;
         }
         if news {
             self.sources = cluster.sources(&self.ledger);
@@ -212,8 +212,8 @@ impl Agent {
         }
     }
 
-    /// In a cluster: how it went, and what the node looks like.
-    async fn tell(&mut self) {
+    /// In a cluster: the status of the enactments, and the state of the node.
+    async fn publish_to_cluster(&mut self) {
         let Some(cluster) = &mut self.cluster else { return };
         for status in status::policies(&self.sources, &self.ledger, &self.host.drift, clock::now()) {
             if let (status::PolicyPhase::Refused, Some(why)) = (status.phase, &status.reason) {
@@ -221,10 +221,10 @@ impl Agent {
             }
         }
         let freeze = freeze::read(&self.config.settings.state_dir);
-        cluster.tell(&self.ledger, &self.host.drift, freeze.as_ref());
+        cluster.publish_statuses(&self.ledger, &self.host.drift, freeze.as_ref());
         // What a transaction has just made is looked at again in full before it is shown.
         if self.host.observation_error.is_none() && (self.host.is_settled() || cluster.is_asked()) {
-            cluster.show(self.host.state()).await;
+            cluster.publish_node_state(self.host.state()).await;
         }
     }
 
@@ -284,13 +284,13 @@ impl Agent {
     async fn together(&mut self, session: Session, ready: &[&Ready], secrets: &Secrets) -> Attempt {
         let status = self.status.clone();
         let probes = self.cluster.as_ref().map(|cluster| cluster.probes.clone());
-        let mut tell = |what: &str, step: &_| {
+        let mut on_step = |what: &str, step: &_| {
             if let (Some(probes), Step::Applying) = (&probes, step) {
                 probes.assume_ready(false);
             }
             publish_progress(&status, what, progress::step(step));
         };
-        let attempt = act::together(session, ready, secrets, &self.config.settings, &mut tell).await;
+        let attempt = act::together(session, ready, secrets, &self.config.settings, &mut on_step).await;
         if let Some(cluster) = &self.cluster {
             cluster.probes.assume_ready(false);
         }
@@ -315,7 +315,7 @@ impl Agent {
 
     fn note(&mut self, policy: &Policy, ready: Option<&Ready>, attempt: &Attempt) {
         act::enter(&mut self.ledger, policy, ready, attempt);
-        // What is answered for must be known first.
+        // The ledger is on disk before the outcome is published.
         if self.cluster.is_some() {
             self.store();
         }
@@ -331,13 +331,13 @@ impl Agent {
 
     async fn revert(&mut self, name: &str) {
         let Some(entry) = self.ledger.get(name).cloned() else { return };
-        let kept = self.ledger.applied();
+        let applied = self.ledger.applied();
         if let Some(cluster) = &self.cluster {
             cluster.probes.assume_ready(false);
         }
         let status = self.status.clone();
-        let mut tell = |what: &str, step: &_| publish_progress(&status, what, progress::step(step));
-        let attempt = act::revert(&entry, &kept, &self.config.settings, &mut tell).await;
+        let mut on_step = |what: &str, step: &_| publish_progress(&status, what, progress::step(step));
+        let attempt = act::revert(&entry, &applied, &self.config.settings, &mut on_step).await;
         self.count(&attempt);
         if attempt.succeeded() {
             info!(policy = name, "removed; its changes were reverted");
@@ -356,9 +356,9 @@ impl Agent {
         self.report();
     }
 
-    /// Drift that is still there after a breath is corrected.
+    /// Corrects drift that is still there after `SETTLE_TIME`.
     async fn correct(&mut self, names: &[String]) {
-        tokio::time::sleep(BREATHE).await;
+        tokio::time::sleep(SETTLE_TIME).await;
         self.host.look().await;
         self.host.compare(&self.ledger);
         let drifted: Vec<String> =
@@ -426,8 +426,8 @@ impl Agent {
                 let alone = self.cluster.is_none();
                 self.ledger.0.retain(|known, entry| {
                     let meant = name.as_ref().is_none_or(|name| name == known);
-                    let fought = !entry.corrections.is_empty();
-                    if !meant || (!fought && (entry.is_applied() || !alone)) {
+                    let corrected = !entry.corrections.is_empty();
+                    if !meant || (!corrected && (entry.is_applied() || !alone)) {
                         return true;
                     }
                     retried.push(known.clone());
@@ -447,7 +447,7 @@ impl Agent {
         }
     }
 
-    /// What an earlier life of this agent, or of a command, left unfinished.
+    /// Finishes what an earlier run of this agent, or a command, left unfinished.
     async fn finish_earlier(&mut self) {
         let finished = match HostLock::take(&self.config.settings.run_dir) {
             Ok(_lock) => recover::finish_earlier(&Journal::new(&self.config.settings.state_dir)).await,
@@ -492,14 +492,14 @@ impl Agent {
     }
 }
 
-/// Tells only what is new; that a look found nothing new is not.
+/// Notifies only of changes; that an observation found nothing new is none.
 fn publish(sender: &watch::Sender<Status>, status: Status) {
-    let told = sender.send_if_modified(|known| {
+    let changed = sender.send_if_modified(|known| {
         let same = Status { observed: known.observed.clone(), ..status.clone() } == *known;
         *known = status;
         !same
     });
-    if told {
+    if changed {
         systemd::status(&sender.borrow().summary);
     }
 }
@@ -515,7 +515,7 @@ fn publish_progress(sender: &watch::Sender<Status>, what: &str, step: &str) {
 
 fn reason(attempt: &Attempt) -> String {
     match attempt {
-        Attempt::Ended(outcome) => outcome.why().unwrap_or_else(|| "it did not freeze".into()),
+        Attempt::Ended(outcome) => outcome.why().unwrap_or_else(|| "no reason given".into()),
         Attempt::Unfit(why) | Attempt::Hindered(why) => why.clone(),
     }
 }
@@ -528,15 +528,15 @@ struct Signals {
 
 impl Signals {
     fn listen() -> Self {
-        let (tell, stop) = mpsc::channel(4);
+        let (send, stop) = mpsc::channel(4);
         for (kind, ends) in
             [(SignalKind::terminate(), true), (SignalKind::interrupt(), true), (SignalKind::hangup(), false)]
         {
-            let tell = tell.clone();
+            let send = send.clone();
             if let Ok(mut signals) = signal(kind) {
                 tokio::task::spawn_local(async move {
                     while signals.recv().await.is_some() {
-                        tell.send(ends).await.ok();
+                        send.send(ends).await.ok();
                     }
                 });
             }
@@ -545,7 +545,7 @@ impl Signals {
     }
 
     /// True: stop; false: read again.
-    async fn heard(&mut self) -> bool {
+    async fn received(&mut self) -> bool {
         match self.stop.recv().await {
             Some(ends) => ends,
             None => std::future::pending().await,

@@ -62,7 +62,7 @@ impl Directory {
     }
 }
 
-/// What is being written is nobody's business until it is closed or moved into place.
+/// A file that is being written does not count until it is closed or moved into place.
 fn open(path: &Path) -> Option<EventStream<[u8; 1024]>> {
     let mask = WatchMask::CLOSE_WRITE
         | WatchMask::MOVE

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn held_until_released() {
+    fn frozen_until_unfrozen() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(read(dir.path()), None);
         let frozen = freeze(dir.path(), "ann", Some("cabling")).unwrap();

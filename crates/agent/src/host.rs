@@ -1,4 +1,4 @@
-//! The host as the agent sees it: its state, and what of the kept policies does not freeze.
+//! The host as the agent observes it: its state, and the drift of the applied policies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,8 +61,8 @@ impl Host {
 
     /// A transaction has just looked at these itself; the state is from before, and a full look comes.
     pub fn verified(&mut self, ledger: &Ledger, names: &[String]) {
-        let kept = |name: &&String| ledger.get(name).is_some_and(Entry::is_applied);
-        self.fresh.extend(names.iter().filter(kept).cloned());
+        let applied = |name: &&String| ledger.get(name).is_some_and(Entry::is_applied);
+        self.fresh.extend(names.iter().filter(applied).cloned());
         if let Some(live) = &mut self.live {
             live.look_soon();
         }
@@ -77,7 +77,7 @@ impl Host {
         self.live.as_ref().map_or(&Value::Null, Live::state)
     }
 
-    /// Compares the kept states with what is there. True if that says something new.
+    /// Compares the applied states with the host. True if the drift changed.
     pub fn compare(&mut self, ledger: &Ledger) -> bool {
         if self.observation_error.is_some() || self.state().is_null() {
             return false;

@@ -1,4 +1,4 @@
-//! What the agent tells over HTTP.
+//! Metrics and health of the agent over HTTP.
 
 use std::net::SocketAddr;
 use std::rc::Rc;

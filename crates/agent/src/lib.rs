@@ -26,12 +26,12 @@ pub use agent::run;
 use linesman_engine::transaction::Settings;
 pub use state_file::StateFile;
 
-/// What an agent is told when it starts.
+/// How an agent is started.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub source: Source,
     pub settings: Settings,
-    /// Metrics and health; loopback unless somebody says otherwise.
+    /// Metrics and health; on the loopback address by default.
     pub listen: Option<SocketAddr>,
     pub version: &'static str,
 }

@@ -90,7 +90,7 @@ struct ByRoute {
 pub struct Metrics {
     registry: Registry,
     writes: Family<ByObject, Counter<u64, AtomicU64>>,
-    silent: Gauge<i64, AtomicI64>,
+    unreachable: Gauge<i64, AtomicI64>,
     interfaces: Family<ByType, Gauge<i64, AtomicI64>>,
     routes: Family<ByRoute, Gauge<i64, AtomicI64>>,
     policies: Family<ByPhase, Gauge<i64, AtomicI64>>,
@@ -110,7 +110,7 @@ impl Metrics {
         let mut metrics = Self {
             registry: Registry::default(),
             writes: Family::default(),
-            silent: Gauge::default(),
+            unreachable: Gauge::default(),
             interfaces: Family::default(),
             routes: Family::default(),
             policies: Family::default(),
@@ -137,7 +137,9 @@ impl Metrics {
                     registry.register(short, help, metrics.observed.clone());
                 }
                 "linesman_api_writes_total" => registry.register(short, help, metrics.writes.clone()),
-                "linesman_api_server_unreachable" => registry.register(short, help, metrics.silent.clone()),
+                "linesman_api_server_unreachable" => {
+                    registry.register(short, help, metrics.unreachable.clone())
+                }
                 "kubernetes_nmstate_network_interfaces" => {
                     registry.register(short, help, metrics.interfaces.clone());
                 }
@@ -189,11 +191,11 @@ impl Metrics {
         self.writes.get_or_create(&ByObject { object }).inc();
     }
 
-    pub fn heard(&self, silent: bool) {
-        self.silent.set(silent.into());
+    pub fn api_server(&self, unreachable: bool) {
+        self.unreachable.set(unreachable.into());
     }
 
-    /// What the node has, as its NodeNetworkState tells it.
+    /// What the node has, as its NodeNetworkState has it.
     pub fn inventory(&self, node: &str, state: &Value) {
         self.interfaces.clear();
         self.routes.clear();
@@ -285,7 +287,7 @@ mod tests {
         };
         metrics.status(&status, 77);
         metrics.wrote("enactment");
-        metrics.heard(true);
+        metrics.api_server(true);
         let routes = serde_json::json!([{ "destination": "0.0.0.0/0" }, { "destination": "::/0" }]);
         let state = serde_json::json!({ "interfaces": [{ "name": "eth0", "type": "ethernet" }],
             "routes": { "running": routes, "config": [{ "destination": "::/0" }] } });

@@ -24,7 +24,7 @@ pub enum Question {
     Watch,
     /// Try again what was rolled back or gave up: this policy, or all.
     Retry(Option<String>),
-    /// Something on disk has changed (frozen, released): look again.
+    /// Something on disk has changed (frozen, unfrozen): look again.
     Look,
 }
 
@@ -80,7 +80,7 @@ async fn converse(stream: UnixStream, mut status: watch::Receiver<Status>, comma
     match serde_json::from_str(&line) {
         Ok(Question::Watch) => loop {
             let now = status.borrow_and_update().clone();
-            if tell(&mut stream, &Answer::Status(Box::new(now))).await.is_err()
+            if reply(&mut stream, &Answer::Status(Box::new(now))).await.is_err()
                 || status.changed().await.is_err()
             {
                 return;
@@ -88,28 +88,28 @@ async fn converse(stream: UnixStream, mut status: watch::Receiver<Status>, comma
         },
         Ok(Question::Status) => {
             let now = status.borrow().clone();
-            tell(&mut stream, &Answer::Status(Box::new(now))).await.ok();
+            reply(&mut stream, &Answer::Status(Box::new(now))).await.ok();
         }
         Ok(Question::Retry(policy)) => {
             let (answer, answered) = oneshot::channel();
             let sent = commands.send(Command::Retry(policy, answer)).await;
             let names = if sent.is_ok() { answered.await.unwrap_or_default() } else { Vec::new() };
-            tell(&mut stream, &Answer::Retried(names)).await.ok();
+            reply(&mut stream, &Answer::Retried(names)).await.ok();
         }
         Ok(Question::Look) => {
             let (answer, answered) = oneshot::channel();
             if commands.send(Command::Look(answer)).await.is_ok() {
                 answered.await.ok();
             }
-            tell(&mut stream, &Answer::Looked).await.ok();
+            reply(&mut stream, &Answer::Looked).await.ok();
         }
         Err(e) => {
-            tell(&mut stream, &Answer::Wrong(e.to_string())).await.ok();
+            reply(&mut stream, &Answer::Wrong(e.to_string())).await.ok();
         }
     }
 }
 
-async fn tell(stream: &mut BufReader<UnixStream>, answer: &Answer) -> std::io::Result<()> {
+async fn reply(stream: &mut BufReader<UnixStream>, answer: &Answer) -> std::io::Result<()> {
     let mut line = serde_json::to_vec(answer)?;
     line.push(b'\n');
     stream.write_all(&line).await

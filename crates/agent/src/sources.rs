@@ -14,7 +14,7 @@ use linesman_engine::desired;
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     pub policies: Vec<Policy>,
-    /// By name of the policy, as far as one can be told: why it cannot be taken.
+    /// By name of the policy, as far as it is known: why it cannot be read.
     pub wrong: BTreeMap<String, String>,
     /// Where each policy is written.
     pub files: BTreeMap<String, PathBuf>,
@@ -54,7 +54,7 @@ fn add(sources: &mut Sources, file: &Path) {
     };
     if let Some(other) = sources.files.get(&name) {
         let why = format!(
-            "{} and {} both freeze a policy named {name}; give one of them another name",
+            "{} and {} both contain a policy named {name}; give one of them another name",
             other.display(),
             file.display()
         );
@@ -81,18 +81,18 @@ fn read_one(file: &Path, stem: &str) -> Result<Policy, Wrong> {
     let unnamed = |why: String| Wrong { name: None, why };
     let text = fs::read_to_string(file).map_err(|e| unnamed(format!("cannot read {called}: {e}")))?;
     let document = Document::parse(&called, &text)
-        .map_err(|problems| unnamed(told(&problems, (called.as_str(), text.as_str()).into())))?;
+        .map_err(|problems| unnamed(rendered(&problems, (called.as_str(), text.as_str()).into())))?;
     let wrong = |why: String| Wrong { name: document.policy.clone(), why };
     let problems = [check(&document, &desired::schema), without_cluster(&document)].concat();
     if !problems.is_empty() {
-        return Err(wrong(told(&problems, (&document).into())));
+        return Err(wrong(rendered(&problems, (&document).into())));
     }
     Ok(document.to_policy(stem))
 }
 
-fn told(problems: &[Diagnostic], source: Source<'_>) -> String {
-    let told: Vec<String> = problems.iter().map(|p| render(p, source, false)).collect();
-    told.join("\n").trim_end().to_string()
+fn rendered(problems: &[Diagnostic], source: Source<'_>) -> String {
+    let all: Vec<String> = problems.iter().map(|p| render(p, source, false)).collect();
+    all.join("\n").trim_end().to_string()
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ impl StateFile {
         Self { path: state_dir.join("policies.json") }
     }
 
-    /// What a cluster asked for.
+    /// The releases that this node accepted.
     pub fn accepted_releases(state_dir: &Path) -> Self {
         Self { path: state_dir.join("accepted-releases.json") }
     }
@@ -71,7 +71,7 @@ mod tests {
     use linesman_core::reconcile::Ledger;
 
     #[test]
-    fn what_cannot_be_read_is_kept_for_people() {
+    fn what_cannot_be_read_is_put_aside() {
         let dir = tempfile::tempdir().unwrap();
         let state_file = StateFile::ledger(dir.path());
         assert_eq!(state_file.read::<Ledger>(), Ledger::default());

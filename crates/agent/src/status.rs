@@ -37,7 +37,7 @@ pub struct Status {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostCondition {
-    /// The host is as its policies say.
+    /// The host is as its policies declare.
     #[default]
     InSync,
     Progressing,

@@ -1,4 +1,4 @@
-//! The way to the API server.
+//! Connecting to the API server.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,10 +14,10 @@ pub enum Error {
     #[error("cannot use the kubeconfig {path}: {why}")]
     Kubeconfig { path: String, why: String },
     #[error(
-        "there is no way to a cluster: name a kubeconfig with --kubeconfig or KUBECONFIG, or run in a Pod ({why})"
+        "no cluster is configured: name a kubeconfig with --kubeconfig or KUBECONFIG, or run in a Pod ({why})"
     )]
     NoCluster { why: String },
-    #[error("cannot speak with the API server at {address}: {why}")]
+    #[error("cannot connect to the API server at {address}: {why}")]
     Client { address: String, why: String },
 }
 

@@ -17,14 +17,14 @@ use tokio::net::TcpListener;
 const LIMIT: Duration = Duration::from_secs(10);
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// What is told.
+/// What is served.
 pub trait Endpoints {
     fn metrics(&self) -> String;
     /// Whether it does its work, and its summary in a line.
     fn ready(&self) -> (bool, String);
 }
 
-/// Serves until the runtime ends; tells at which address.
+/// Serves until the runtime ends; returns the address.
 pub async fn serve(address: SocketAddr, endpoints: Rc<dyn Endpoints>) -> std::io::Result<SocketAddr> {
     let listener = TcpListener::bind(address).await?;
     let bound = listener.local_addr()?;

@@ -1,4 +1,4 @@
-//! What agent and operator share as daemons: the way to the API server, watches, metrics and health over HTTP.
+//! What agent and operator share as daemons: the connection to the API server, watches, metrics and health over HTTP.
 
 pub mod cluster;
 pub mod http;

@@ -9,16 +9,16 @@ use serde::de::DeserializeOwned;
 
 type Events<K> = BoxStream<'static, Result<Event<K>, Error>>;
 
-/// Begins with a list, and lists anew after any trouble: an API server that was restored from a backup counts its
-/// versions from there, and would say nothing to a watch that goes on until it has caught up.
+/// Begins with a list, and lists again after any error: an API server that was restored from a backup counts its
+/// versions from there, and would send no events to a resumed watch until it has caught up.
 pub fn watch<K>(api: Api<K>, config: Config) -> impl Stream<Item = Result<Event<K>, Error>> + Send
 where
     K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
-    anew(move || watcher(api.clone(), config.clone()).boxed())
+    relisting(move || watcher(api.clone(), config.clone()).boxed())
 }
 
-fn anew<K: 'static>(
+fn relisting<K: 'static>(
     begin: impl Fn() -> Events<K> + Send,
 ) -> impl Stream<Item = Result<Event<K>, Error>> + Send {
     unfold((begin, None), async |(begin, events): (_, Option<Events<K>>)| {
@@ -42,13 +42,13 @@ mod tests {
     #[tokio::test]
     async fn a_lost_connection_is_followed_by_a_list() {
         let begin = || iter([Ok(Event::Init), Ok(Event::Apply(1)), Err(lost()), Ok(Event::Apply(2))]).boxed();
-        let heard: Vec<_> = anew(begin).take(5).map(|event| event.ok()).collect().await;
-        let told = |event: &Option<Event<i32>>| match event {
+        let events: Vec<_> = relisting(begin).take(5).map(|event| event.ok()).collect().await;
+        let name = |event: &Option<Event<i32>>| match event {
             Some(Event::Init) => "list",
             Some(Event::Apply(1)) => "one",
             Some(_) => "two",
             None => "lost",
         };
-        assert_eq!(heard.iter().map(told).collect::<Vec<_>>(), ["list", "one", "lost", "list", "one"]);
+        assert_eq!(events.iter().map(name).collect::<Vec<_>>(), ["list", "one", "lost", "list", "one"]);
     }
 }

@@ -1,4 +1,4 @@
-//! The way to the API server. Every request has a limit: a node that is cut off must notice.
+//! Client of the API server. Every request has a limit: a node that is cut off must notice.
 
 use std::future::Future;
 use std::path::Path;
@@ -51,7 +51,7 @@ impl std::fmt::Debug for ClusterClient {
 }
 
 impl ClusterClient {
-    /// Asks nobody yet: the cluster may be away when the agent starts.
+    /// Sends no request yet: the cluster may be away when the agent starts.
     pub async fn new(kubeconfig: Option<&Path>, node: &str, namespace: &str) -> Result<Self, Error> {
         let client = linesman_daemon::cluster::connect(kubeconfig).await?;
         Ok(Self { client, node: node.into(), namespace: namespace.into() })
@@ -69,7 +69,7 @@ impl ClusterClient {
         Api::all_with(self.client.clone(), &resource(&NODE_STATE))
     }
 
-    /// From the API server itself, not from what was heard.
+    /// From the API server itself, not from the watch.
     pub async fn read(&self, policy: &str) -> Result<(DynamicObject, Bound), Error> {
         let name = names::enactment(&self.node, policy);
         let object = within(self.enactments().get(&name)).await?;
@@ -101,7 +101,7 @@ impl ClusterClient {
         within(api.patch_status(name, &PatchParams::default(), &patch)).await.map(drop)
     }
 
-    /// What a reference says; or why nobody knows.
+    /// The value that a reference points to; or why it cannot be read.
     pub async fn secret(&self, Reference { name, key }: &Reference) -> Result<String, String> {
         let called = format!("the Secret {}/{name}", self.namespace);
         let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &self.namespace);
@@ -112,7 +112,7 @@ impl ClusterClient {
         let bytes = secret.data.and_then(|mut data| data.remove(key));
         let bytes = bytes.ok_or_else(|| format!("{called} has no key {key}"))?;
         let text = String::from_utf8(bytes.0).map_err(|_| format!("{called}: {key} is no text"))?;
-        // Written with an editor or by echo, it ends with a line that nobody meant.
+        // Editors and shells end a file with a newline that is not part of the value.
         Ok(text.strip_suffix('\n').unwrap_or(&text).to_string())
     }
 
@@ -127,12 +127,12 @@ pub async fn within<T>(request: impl Future<Output = kube::Result<T>>) -> Result
     match tokio::time::timeout(LIMIT, request).await {
         Err(_) => Err(Error::Silent(format!("no answer within {} s", LIMIT.as_secs()))),
         Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(kube::Error::Api(status))) => Err(judged(&status)),
+        Ok(Err(kube::Error::Api(status))) => Err(classify(&status)),
         Ok(Err(other)) => Err(Error::Silent(other.to_string())),
     }
 }
 
-fn judged(status: &Status) -> Error {
+fn classify(status: &Status) -> Error {
     match status.code {
         404 => Error::Gone,
         409 => Error::Changed,
@@ -158,7 +158,7 @@ fn resource(kind: &Kind) -> ApiResource {
     }
 }
 
-/// None: not one of this node's, or kubernetes-nmstate's own, which says nothing to us.
+/// None: not one of this node's, or of kubernetes-nmstate, which has no spec.
 pub fn bound(object: &DynamicObject, node: &str) -> Option<Bound> {
     let meta = &object.metadata;
     let policy = names::policy_of(meta.name.as_deref()?, node)?;

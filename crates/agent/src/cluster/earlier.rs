@@ -1,4 +1,4 @@
-//! What an earlier life of this agent began and did not answer for: the journal knows how it ended.
+//! Releases whose outcome an earlier run of this agent did not publish: the journal has it.
 
 use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Policy;
@@ -25,7 +25,7 @@ impl Cluster {
                 continue;
             }
             tracing::info!(policy = name, "the agent was interrupted before it published the outcome");
-            let found = recorded.or_else(|| holds(release, state));
+            let found = recorded.or_else(|| unchanged(release, state));
             let outcome = match found {
                 Some(outcome) => {
                     let attempt = Attempt::Ended(Box::new(outcome));
@@ -45,21 +45,21 @@ fn is_tried_again(release: &AcceptedRelease, entry: Option<&Entry>) -> bool {
     entry.filter(same).is_some_and(|entry| matches!(entry.policy_state, PolicyState::Waiting { .. }))
 }
 
-/// By the newest record of this very instruction.
+/// From the newest record of this very release.
 fn recorded_outcome(name: &str, release: &AcceptedRelease, records: &[Record]) -> Option<Outcome> {
     let since = clock::written(release.accepted_at);
     let own = |record: &&Record| record.started >= since && record.concerns(name, release.revert);
     records.iter().rev().find(own)?.outcome.clone()
 }
 
-/// Nothing had to be done, so the journal was not asked; or it has forgotten.
-fn holds(release: &AcceptedRelease, state: &Value) -> Option<Outcome> {
+/// No changes were needed, so the journal has no record; or the record was pruned.
+fn unchanged(release: &AcceptedRelease, state: &Value) -> Option<Outcome> {
     let policy = release.policy.as_ref().filter(|policy| !release.revert && policy.capture.is_none())?;
     let wanted = desired::canonical(&left_open(&policy.state)).ok().filter(|_| !state.is_null())?;
     verify(&wanted, state, state).is_empty().then(Outcome::unchanged)
 }
 
-/// Whether the ledger did not hear how it ended.
+/// Whether the ledger has no outcome of it yet.
 fn is_open(entry: &Entry, policy: &Policy) -> bool {
     entry.policy != *policy || matches!(entry.policy_state, PolicyState::Waiting { .. })
 }
@@ -75,7 +75,7 @@ fn enter(ledger: &mut Ledger, name: &str, release: &AcceptedRelease, attempt: &A
         Some(policy) if ledger.get(name).is_none_or(|entry| is_open(entry, policy)) => {
             let ready = release.plan.clone().map(|Planned { state, revert_state }| Ready {
                 policy: policy.clone(),
-                kept: state.clone(),
+                recorded_state: state.clone(),
                 state,
                 revert_state,
             });

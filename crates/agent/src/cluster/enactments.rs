@@ -1,4 +1,4 @@
-//! The enactments of this node, as they are heard of.
+//! The enactments of this node, as the watch brings them.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -66,7 +66,7 @@ impl Enactments {
         std::mem::take(&mut self.listed)
     }
 
-    /// Until there is news, also of the API server itself. Nothing is lost if the wait is given up.
+    /// Waits for a change, also of whether the API server answers. Cancel safe.
     pub async fn changed(&mut self) {
         loop {
             let Some(event) = self.events.next().await else { return std::future::pending().await };
@@ -76,7 +76,7 @@ impl Enactments {
                     if back {
                         tracing::info!("the API server answers again");
                     }
-                    if self.hear(event) || back {
+                    if self.update(event) || back {
                         return;
                     }
                 }
@@ -92,7 +92,7 @@ impl Enactments {
         }
     }
 
-    fn hear(&mut self, event: Event<DynamicObject>) -> bool {
+    fn update(&mut self, event: Event<DynamicObject>) -> bool {
         match event {
             Event::Init => self.listing.clear(),
             Event::InitApply(object) => {

@@ -6,13 +6,13 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 
-/// Frozen as long as it lives, so that the other one waits in its turn.
+/// Held as long as it lives, so that the other handler waits in its turn.
 #[derive(Debug)]
 pub struct HandlerLock {
     _file: Option<Flock<File>>,
 }
 
-/// The lock if it is free; the file otherwise, for somebody who wants to wait.
+/// The lock if it is free; the file otherwise, for a caller that wants to wait.
 pub fn take(path: &Path) -> std::io::Result<Result<HandlerLock, File>> {
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir)?;

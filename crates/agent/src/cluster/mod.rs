@@ -1,7 +1,8 @@
 //! The agent in a cluster: enactments in, outcomes and the state of the node out.
 //!
-//! The operator decides, the agent acts. Only this node's enactments are watched; what was taken is written down before anything is
-//! touched (`releases.json`), so that its outcome reaches the cluster after a crash, a reboot or a cut.
+//! The operator decides, the agent acts. Only this node's enactments are watched; accepted releases are on disk before
+//! anything is changed (`accepted-releases.json`), so that the outcome reaches the cluster after a crash, a reboot or a lost
+//! connection.
 
 mod client;
 mod earlier;
@@ -50,7 +51,7 @@ pub struct Config {
     pub filter: Vec<Glob>,
     /// kubernetes-nmstate's lock file.
     pub handler_lock: PathBuf,
-    /// Where Secrets are that policies point to.
+    /// Of the Secrets that policies refer to.
     pub namespace: String,
 }
 
@@ -64,9 +65,9 @@ pub struct Cluster {
     releases: AcceptedReleases,
     metrics: Rc<Metrics>,
     pub probes: Arc<ClusterProbes>,
-    /// What was sent and not yet heard of again.
+    /// Status updates that were sent and not yet seen by the watch.
     sent: BTreeMap<String, Value>,
-    /// Not before then is something taken again, after the API server did not answer.
+    /// No release is accepted before then, after the API server did not answer.
     patience: Option<tokio::time::Instant>,
 }
 
@@ -103,7 +104,7 @@ impl Cluster {
         })
     }
 
-    /// Until there is news from the cluster. Nothing is lost if the wait is given up.
+    /// Waits for a change in the cluster. Cancel safe.
     pub async fn changed(&mut self) {
         let rest = self.patience;
         let later = async move {
@@ -114,7 +115,7 @@ impl Cluster {
         };
         tokio::select! {
             () = self.enactments.changed() => {}
-            () = self.states.asked() => {}
+            () = self.states.requested() => {}
             delivery = self.updates.delivery() => self.note(delivery),
             () = later => self.patience = None,
         }
@@ -123,10 +124,10 @@ impl Cluster {
             self.sent.clear();
             self.updates.try_now();
         }
-        self.metrics.heard(self.enactments.api_server_error.is_some());
+        self.metrics.api_server(self.enactments.api_server_error.is_some());
     }
 
-    /// Somebody wants to see the state of the node, changed or not.
+    /// Whether the state of the node was requested, changed or not.
     pub fn is_asked(&self) -> bool {
         self.states.is_forced()
     }
@@ -138,7 +139,7 @@ impl Cluster {
     fn note(&mut self, delivery: Delivery) {
         let (to, void) = match delivery {
             Delivery::Published(to) => {
-                self.metrics.wrote(to.word());
+                self.metrics.wrote(to.name());
                 (to, false)
             }
             Delivery::Obsolete(to) => (to, true),
@@ -164,7 +165,7 @@ impl Cluster {
         }
     }
 
-    /// The policies that this node keeps. Before the cluster was heard, all that it kept before.
+    /// The policies of this node. Before the first list of enactments, those of the ledger.
     pub fn sources(&self, ledger: &Ledger) -> Sources {
         let known = self.enactments.all();
         let accepted = if self.enactments.synced {
@@ -175,7 +176,7 @@ impl Cluster {
         Sources { policies: accepted.policies, wrong: accepted.waiting, files: BTreeMap::new() }
     }
 
-    /// Policies that have no enactment here any more. What they made stays: going back is an instruction of its own.
+    /// Policies that have no enactment here any more. Their configuration stays: a revert is a release of its own.
     pub fn forget(&mut self, ledger: &mut Ledger) -> bool {
         if !self.enactments.synced {
             return false;
@@ -188,17 +189,17 @@ impl Cluster {
             self.releases.retire(name, entry.map_or(Value::Null, |entry| entry.revert_state));
             self.sent.remove(name);
         }
-        let buried: Vec<String> =
+        let retired: Vec<String> =
             self.releases.0.keys().filter(|name| self.enactments.get(name).is_none()).cloned().collect();
-        buried.iter().for_each(|name| self.releases.retire(name, Value::Null));
+        retired.iter().for_each(|name| self.releases.retire(name, Value::Null));
         if !gone.is_empty() {
             self.store();
         }
         !gone.is_empty()
     }
 
-    /// Takes what was released to this node and is new. True if something was taken.
-    pub async fn take(&mut self, ledger: &mut Ledger) -> bool {
+    /// Accepts new releases to this node. True if there were any.
+    pub async fn accept_releases(&mut self, ledger: &mut Ledger) -> bool {
         if self.patience.is_some() {
             return false;
         }
@@ -209,15 +210,15 @@ impl Cluster {
             .filter(|bound| enactment::is_new_release(bound, &self.releases))
             .map(|bound| bound.policy.clone())
             .collect();
-        let mut taken = false;
+        let mut accepted = false;
         for policy in fresh {
             match self.begin(&policy, ledger).await {
                 Ok(true) => {
-                    taken = true;
+                    accepted = true;
                     self.probes.assume_ready(true);
                 }
                 Ok(false) => {}
-                // The watch tells what it is now.
+                // The watch brings its current state.
                 Err(Error::Changed | Error::Gone) => {}
                 Err(error) => {
                     warn!(policy, "cannot accept the release: {error}; trying again in 2 s");
@@ -226,7 +227,7 @@ impl Cluster {
                 }
             }
         }
-        taken
+        accepted
     }
 
     async fn begin(&mut self, policy: &str, ledger: &mut Ledger) -> Result<bool, Error> {
@@ -245,7 +246,7 @@ impl Cluster {
         );
         let mut release = match enactment::policy(&bound, &desired::schema) {
             Ok(policy) => self.release(&bound, policy, ledger),
-            Err(problems) => refused(&bound, &told(&problems)),
+            Err(problems) => refused(&bound, &text(&problems)),
         };
         release.accepted_at = clock::now();
         let open = !release.ended;
@@ -263,7 +264,7 @@ impl Cluster {
             enactment::make_due(&policy, ledger);
             return AcceptedRelease::of(bound, Some(policy));
         }
-        // Going back is what the ledger does with a policy that is gone and wants it.
+        // The ledger reverts a policy that is gone and has `onDelete: Revert`.
         match ledger.0.get_mut(&bound.policy) {
             Some(entry) => {
                 entry.policy.options.on_delete = linesman_core::policy::OnDelete::Revert;
@@ -290,7 +291,7 @@ impl Cluster {
         }
     }
 
-    /// What these policies point to, asked for anew each time.
+    /// The secrets that these policies refer to, read from the API server each time.
     pub async fn secrets(&self, policies: &[Policy]) -> Secrets {
         let mut found = Secrets::default();
         let wanted: BTreeSet<_> =
@@ -307,7 +308,7 @@ impl Cluster {
         let node = self.client.node.clone();
         let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) else { return };
         let outcome = outcome(attempt);
-        // Nobody tries to go back again by itself: whoever waits is told.
+        // A revert is not retried automatically: its failure is reported at once.
         if outcome.may_retry() && !release.revert {
             release.report(report::retrying(&outcome, &node, attempts.into()), false);
         } else {
@@ -319,7 +320,7 @@ impl Cluster {
         self.store();
     }
 
-    /// A policy that others contradict is not tried at all; whoever released it is told.
+    /// A policy that others contradict is not tried at all, and reported as failed.
     pub fn contradicted(&mut self, name: &str, why: &str) {
         if let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) {
             release.report(report::ended(&Outcome::abandoned(Category::Input, why), false), true);
@@ -331,20 +332,22 @@ impl Cluster {
         self.releases.0.get(name).is_some_and(|release| !release.ended)
     }
 
-    /// What is about to be made, written down for whoever has to answer for it after a crash.
+    /// Records what is about to be applied, so that the outcome can be reported after a crash.
     pub fn planned(&mut self, ready: &[Ready]) {
         for one in ready {
             if let Some(release) = self.releases.0.get_mut(&one.policy.name).filter(|release| !release.ended)
             {
-                release.plan =
-                    Some(Planned { state: one.kept.clone(), revert_state: one.revert_state.clone() });
+                release.plan = Some(Planned {
+                    state: one.recorded_state.clone(),
+                    revert_state: one.revert_state.clone(),
+                });
             }
         }
         self.store();
     }
 
-    /// Everything that the cluster does not know of the enactments.
-    pub fn tell(
+    /// Publishes the status of each enactment that the cluster does not have yet.
+    pub fn publish_statuses(
         &mut self,
         ledger: &Ledger,
         drift: &BTreeMap<String, Vec<Difference>>,
@@ -356,41 +359,41 @@ impl Cluster {
             let none = Vec::new();
             let differences = drift.get(name).unwrap_or(&none);
             let release = self.releases.0.get(name);
-            let owed = release
+            let status = release
                 .and_then(|release| {
                     enactment::pending_status(release, &bound, ledger.get(name), differences, now)
                 })
                 .or_else(|| enactment::outdated(&bound, &self.releases, now))
                 .or_else(|| enactment::frozen(&bound, &self.releases, &freeze?.to_string(), now));
-            let Some(status) = owed else { continue };
+            let Some(status) = status else { continue };
             let attempt = status.attempt.unwrap_or_default();
-            let mut words = json!(status);
-            let same = self.sent.get(name).is_some_and(|sent| *sent == timeless(&words));
+            let value = json!(status);
+            let same = self.sent.get(name).is_some_and(|sent| *sent == timeless(&value));
             if same {
                 continue;
             }
-            self.sent.insert(name.clone(), timeless(&words));
+            self.sent.insert(name.clone(), timeless(&value));
             let target = Target::Enactment { policy: name.clone(), attempt };
-            self.updates.send(StatusUpdate { target, uid: bound.uid.clone(), status: words.take() });
+            self.updates.send(StatusUpdate { target, uid: bound.uid.clone(), status: value });
         }
     }
 
-    /// The state of the node, if it is news.
-    pub async fn show(&mut self, state: &Value) {
+    /// Publishes the state of the node if it changed.
+    pub async fn publish_node_state(&mut self, state: &Value) {
         if state.is_null() {
             return;
         }
-        let news = self.states.news(state, Time(clock::now())).await;
+        let changed = self.states.status_update(state, Time(clock::now())).await;
         if let Some(current) = self.states.current() {
             self.metrics.inventory(&self.client.node, current);
         }
-        if let Some(status) = news {
+        if let Some(status) = changed {
             self.updates.send(StatusUpdate { target: Target::NodeState, uid: String::new(), status });
         }
     }
 }
 
-/// Times make no news.
+/// A status that differs only in its times is the same.
 fn timeless(status: &Value) -> Value {
     let mut status = status.clone();
     for condition in status.get_mut("conditions").and_then(Value::as_array_mut).into_iter().flatten() {
@@ -416,7 +419,7 @@ fn refused(bound: &Bound, why: &str) -> AcceptedRelease {
     release
 }
 
-fn told(problems: &[Diagnostic]) -> String {
+fn text(problems: &[Diagnostic]) -> String {
     let one = |p: &Diagnostic| match &p.path {
         Some(path) if !path.is_root() => format!("{path}: {} [{}]", p.message, p.code),
         _ => format!("{} [{}]", p.message, p.code),

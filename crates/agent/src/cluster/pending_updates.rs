@@ -1,4 +1,4 @@
-//! What is to be told to the cluster, told as soon as it listens. The latest word about an object replaces the earlier ones.
+//! Status updates that wait until the API server answers. The latest one of an object replaces the earlier ones.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -31,7 +31,7 @@ pub enum Target {
 }
 
 impl Target {
-    pub fn word(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Enactment { .. } => "enactment",
             Self::NodeState => "node-state",
@@ -39,7 +39,7 @@ impl Target {
     }
 }
 
-/// What became of a update.
+/// What became of an update.
 #[derive(Debug)]
 pub enum Delivery {
     Published(Target),
@@ -90,18 +90,18 @@ async fn deliver(
 ) {
     let mut waiting: BTreeMap<String, StatusUpdate> = BTreeMap::new();
     let mut pause = FIRST_WAIT;
-    let mut silent = false;
+    let mut unreachable = false;
     loop {
         let Some((key, update)) = waiting.pop_first() else {
             match updates.recv().await {
-                Some(update) => waiting.insert(address(&update.target), update),
+                Some(update) => waiting.insert(order(&update.target), update),
                 None => return,
             };
             continue;
         };
         match post(&client, &update).await {
             Ok(()) => {
-                (pause, silent) = (FIRST_WAIT, false);
+                (pause, unreachable) = (FIRST_WAIT, false);
                 report.send(Delivery::Published(update.target)).ok();
             }
             Err(Error::Gone) => {
@@ -111,7 +111,7 @@ async fn deliver(
                 report.send(Delivery::Refused(update.target, why)).ok();
             }
             Err(error) => {
-                if !std::mem::replace(&mut silent, true) {
+                if !std::mem::replace(&mut unreachable, true) {
                     tracing::warn!("{error}; status updates wait");
                 }
                 waiting.entry(key).or_insert(update);
@@ -120,13 +120,13 @@ async fn deliver(
             }
         }
         while let Ok(update) = updates.try_recv() {
-            waiting.insert(address(&update.target), update);
+            waiting.insert(order(&update.target), update);
         }
     }
 }
 
-/// Answers go before the state of the node.
-fn address(to: &Target) -> String {
+/// Enactments go before the state of the node.
+fn order(to: &Target) -> String {
     match to {
         Target::Enactment { policy, .. } => format!("1 {policy}"),
         Target::NodeState => "2".into(),

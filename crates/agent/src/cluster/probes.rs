@@ -1,4 +1,4 @@
-//! What the cluster tells of this node, for the probes: does the API server answer, is the node ready?
+//! Probes by way of the cluster: does the API server answer, is the node ready?
 
 use std::path::PathBuf;
 use std::sync::Mutex;

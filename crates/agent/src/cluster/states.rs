@@ -1,4 +1,4 @@
-//! The NodeNetworkState of this node: written when something changed, and when somebody asks for it.
+//! The NodeNetworkState of this node: written when something changed, and on request.
 
 use std::pin::Pin;
 
@@ -25,9 +25,9 @@ type Events = Pin<Box<dyn Stream<Item = Result<Event<Meta>, watcher::Error>> + S
 pub struct States {
     client: ClusterClient,
     events: Events,
-    /// What the label says.
+    /// The value of the label.
     asked: Option<String>,
-    /// What it said when a report was last asked for: on disk, since somebody may ask while no agent runs.
+    /// Its value when a report was last requested: on disk, since a request may come while no agent runs.
     answered: Option<String>,
     state_file: StateFile,
     filter: Vec<Glob>,
@@ -71,8 +71,8 @@ impl States {
         }
     }
 
-    /// Until somebody asks for a report, or the object is gone. Nothing is lost if the wait is given up.
-    pub async fn asked(&mut self) {
+    /// Waits for a request for a report, or until the object is gone. Cancel safe.
+    pub async fn requested(&mut self) {
         loop {
             let Some(event) = self.events.next().await else { return std::future::pending().await };
             match event {
@@ -87,7 +87,7 @@ impl States {
                             self.forced = true;
                             return;
                         }
-                        // Whoever takes the label away may ask with the same word again.
+                        // Once the label is removed, the same value is a new request.
                         None if self.answered.is_some() => self.note_answered(),
                         _ => {}
                     }
@@ -100,13 +100,13 @@ impl States {
                     }
                 }
                 Ok(_) => {}
-                Err(error) => self.trouble(&error),
+                Err(error) => self.log_refusal(&error),
             }
         }
     }
 
-    /// That the API server is away is told elsewhere; that it does not let us is for somebody to mend.
-    fn trouble(&mut self, error: &watcher::Error) {
+    /// A missing permission is logged here; that the API server does not answer, by the watch of the enactments.
+    fn log_refusal(&mut self, error: &watcher::Error) {
         use watcher::Error::{InitialListFailed, WatchStartFailed};
         if let InitialListFailed(kube::Error::Api(status)) | WatchStartFailed(kube::Error::Api(status)) =
             error
@@ -121,8 +121,8 @@ impl States {
         self.forced
     }
 
-    /// What is to be written about what was seen; none if that is known.
-    pub async fn news(&mut self, seen: &Value, now: Time) -> Option<Value> {
+    /// The status to write for this state; none if the cluster has it.
+    pub async fn status_update(&mut self, seen: &Value, now: Time) -> Option<Value> {
         if !std::mem::replace(&mut self.compared, true) && self.known.is_none() {
             self.known = self.written().await;
         }
@@ -149,7 +149,7 @@ impl States {
         self.known.as_ref()?.current_state.as_ref()
     }
 
-    /// What an earlier life of this agent wrote: a settled node writes nothing after a restart.
+    /// What an earlier run of this agent wrote: a settled node writes nothing after a restart.
     async fn written(&self) -> Option<NodeStateStatus> {
         let object = within(self.client.states().get_opt(&self.client.node)).await.ok()??;
         serde_json::from_value(object.data.get("status")?.clone()).ok()
@@ -177,7 +177,7 @@ impl ClusterClient {
                 within(self.states().create(&PostParams::default(), &object)).await?;
                 Self::put_status(&self.states(), &self.node, None, status).await
             }
-            told => told,
+            result => result,
         }
     }
 }

@@ -133,7 +133,7 @@ const LABEL_VALUE: &str = "^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$";
 pub fn labels() -> Value {
     let value = short(63).rule(
         &format!("self.matches('{LABEL_VALUE}')"),
-        "a label value must have at most 63 letters, digits, '-', '_' or '.', and start and end with a letter or digit",
+        "a label value must have at most 63 letters, digits, '-', '_' or '.', and start and end with an alphanumeric character",
     );
     map(value).with("maxProperties", 256).rule(
         &format!("self.all(key, key.matches('{LABEL_NAME}'))"),

@@ -105,7 +105,7 @@ fn forbids_extra(desired: &Value, name: &str, ip: IpAddr) -> bool {
     named(desired, name).any(|i| i[family]["allow-extra-address"] == false)
 }
 
-/// A port of a userspace bridge has no controller in the kernel's eyes. Its internal interface is a port
+/// A port of a userspace bridge has no controller as the kernel sees it. Its internal interface is a port
 /// too, but one that keeps its addresses.
 fn is_ovs_port(desired: &Value, before: &Value, name: &str) -> bool {
     let is_port = |bridge: &Value| {

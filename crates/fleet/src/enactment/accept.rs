@@ -19,7 +19,7 @@ pub struct Bound {
     /// The name of its policy.
     pub policy: String,
     pub uid: String,
-    /// By the API server's clock; tells one that was recreated from one that a backup brought back.
+    /// By the API server's clock; distinguishes a recreated one from one that a backup brought back.
     pub created: Time,
     /// `metadata.generation`.
     pub generation: i64,

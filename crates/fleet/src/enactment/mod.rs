@@ -1,6 +1,6 @@
 //! An agent in a cluster: which releases of its enactments it accepts, and which status it still has to publish.
 //!
-//! A release is accepted once. What tells a new one from an outdated one is when it expires: the operator never writes one
+//! A release is accepted once. Its expiry distinguishes a new one from an outdated one: the operator never writes one
 //! that expires earlier than the one before. So a cluster that was restored from a backup cannot make a node repeat anything.
 
 mod accept;

@@ -65,7 +65,7 @@ pub fn pending_status(
 }
 
 /// A release from before what this node accepted last: the cluster was restored from a backup. Nothing is done for it, and
-/// its status says so; whatever its outcome once was, it is not valid any more.
+/// its status reports that; whatever its outcome once was, it is not valid any more.
 pub fn outdated(bound: &Bound, releases: &AcceptedReleases, now: Time) -> Option<EnactmentStatus> {
     let release = releases.0.get(&bound.policy)?;
     let old = match release.enactment_uid == bound.uid {
@@ -89,7 +89,7 @@ pub fn outdated(bound: &Bound, releases: &AcceptedReleases, now: Time) -> Option
 
 /// A release to a node that was frozen with `linesman freeze`: not an outcome, the release still waits for one.
 pub fn frozen(bound: &Bound, releases: &AcceptedReleases, why: &str, now: Time) -> Option<EnactmentStatus> {
-    // As the operator says of nodes that it holds back itself.
+    // As the operator words it for nodes that it blocks itself.
     let message = format!("the node is {why}; run `linesman unfreeze` on it to continue");
     let conditions = WaitingStatus::pending(EnactmentReason::Blocked, message).conditions();
     if !is_new_release(bound, releases) || has(bound, &conditions) {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frozen_node_says_so_once_and_reports_no_outcome() {
+    fn a_frozen_node_reports_it_once_and_no_outcome() {
         let releases = AcceptedReleases([("a".to_string(), ended())].into());
         let mut waits = bound(Stage::Released, 11, 2);
         waits.status.attempt = Some(1);

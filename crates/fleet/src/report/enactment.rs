@@ -7,7 +7,7 @@ use linesman_api::reasons::EnactmentReason;
 use super::message;
 use linesman_core::outcome::{Outcome, Verdict};
 
-/// Said before anything is touched.
+/// Published before anything is changed.
 pub fn applying() -> Vec<Condition> {
     five(
         [Truth::Unknown, Truth::Unknown, Truth::True],
@@ -46,7 +46,7 @@ fn five(
     reason: EnactmentReason,
     message: &str,
 ) -> Vec<Condition> {
-    let told = [
+    let conditions = [
         (Available, available),
         (Failing, failing),
         (Progressing, progressing),
@@ -54,5 +54,5 @@ fn five(
         (Aborted, Truth::False),
     ];
     let text = |truth| if truth == Truth::True { message } else { "" };
-    told.iter().map(|(kind, truth)| Condition::new(kind, *truth, reason, text(*truth))).collect()
+    conditions.iter().map(|(kind, truth)| Condition::new(kind, *truth, reason, text(*truth))).collect()
 }

@@ -33,7 +33,7 @@ pub fn failure_of(outcome: &Outcome, who: &str) -> String {
     let code = outcome.code.as_deref().or_else(|| named_in(reason));
     let front = code.map(|code| format!("[{code}] ")).unwrap_or_default();
     let step = outcome.step.as_ref().map(|step| format!("{step}: ")).unwrap_or_default();
-    // The places tell it best, and the reason would only repeat the first of them.
+    // The differences are more precise, and the reason would only repeat the first of them.
     let what = match differences(&outcome.differences) {
         Some(differences) => differences,
         None => rooted(&without_code(reason, code)),
@@ -106,7 +106,7 @@ fn seconds(milliseconds: u64) -> String {
     format!("{}.{:02} s", milliseconds / 1000, milliseconds % 1000 / 10)
 }
 
-/// Cut at a word; etcd and eyes have limits.
+/// Cut at a word: etcd and readers have limits.
 pub fn short(text: &str) -> String {
     if text.chars().count() <= LONGEST {
         return text.to_string();

@@ -1,4 +1,4 @@
-//! What is told to the cluster: an enactment's conditions from how a change ended, a node's state from what was seen. Pure.
+//! What is published to the cluster: an enactment's conditions from how a change ended, a node's state from what was seen. Pure.
 //!
 //! The status of a policy comes with the decision about it: [`crate::rollout`].
 

@@ -1,4 +1,4 @@
-//! The network of a node, as its NodeNetworkState tells it.
+//! The network of a node, as its NodeNetworkState has it.
 
 use std::collections::BTreeSet;
 
@@ -66,12 +66,12 @@ fn filtered(state: &mut Value, filter: &[Glob]) -> Option<String> {
     (!globs.is_empty()).then(|| format!("interfaces by the filter: {}", globs.join(", ")))
 }
 
-/// Only the kernel told of it so far; whose it is follows when NetworkManager was asked.
+/// Known only from the kernel so far; its owner follows when NetworkManager was asked.
 fn half_seen(interface: &Value) -> bool {
     interface.get("ipv4").is_some_and(|ipv4| ipv4.get("enabled").is_none())
 }
 
-/// The status to write; none when it would say what it says already.
+/// The status to write; none when it would be the same.
 pub fn update(
     old: Option<&NodeStateStatus>,
     report: Report,

@@ -1,4 +1,4 @@
-//! A state that is too large for the cluster loses what people miss least, and says so.
+//! A state that is too large for the cluster loses what people miss least, and reports that.
 
 use serde_json::{Map, Value, json};
 
@@ -75,7 +75,7 @@ fn running_routes(state: &mut Value) -> Option<String> {
     (count > 0).then(|| format!("routes.running: {count} routes"))
 }
 
-/// What tells an interface from others.
+/// What distinguishes an interface from others.
 const ESSENTIAL: [&str; 11] = [
     "name",
     "type",

@@ -9,7 +9,7 @@ text{font-family:ui-sans-serif,system-ui,-apple-system,'Segoe UI',Helvetica,Aria
 .mono{fill:#1f2328}
 .faint{fill:#8b949e}
 .host{font-size:14px;font-weight:600;fill:#1f2328}
-.layer{font-size:10px;font-weight:600;letter-spacing:.08em;fill:#6e7781}
+.layer{font-size:10px;font-weight:600;fill:#6e7781}
 .sheet{fill:#fff;stroke:#d0d7de}
 .band{fill:#f6f8fa}
 .box{fill:#fff;stroke:#afb8c1}
