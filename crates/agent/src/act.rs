@@ -1,7 +1,7 @@
 //! Applying: policies into transactions, outcomes into the ledger.
 
 use linesman_core::codes::CONTRADICTION;
-use linesman_core::codes::endings::NO_SECRET;
+use linesman_core::codes::failures::NO_SECRET;
 use linesman_core::compose::compose;
 use linesman_core::inverse::{inverse, without, younger};
 use linesman_core::outcome::{Outcome, Verdict};

@@ -18,12 +18,12 @@ macro_rules! codes {
     };
 }
 
-pub mod endings;
 pub mod examples;
+pub mod failures;
 
 /// Every entry there is: what is wrong with a document, why a host refuses it, how a change ended badly.
 pub fn all() -> impl Iterator<Item = &'static Explanation> {
-    TABLE.iter().chain(crate::plan::codes::CODES).chain(endings::TABLE)
+    TABLE.iter().chain(crate::plan::codes::CODES).chain(failures::TABLE)
 }
 
 /// The first code of ours that a text names in brackets, as in `no such port [LM1001]`.

@@ -1,18 +1,18 @@
 //! Whether a host has what linesman needs, and what could get in its way: inspection in, findings out.
 
+mod competing_tools;
 mod daemons;
 mod inspection;
+mod own_state;
 mod profiles;
 mod render;
-mod rivals;
-mod upkeep;
 
 use serde::Serialize;
 
+pub use competing_tools::{cloud_init_keeps_off, ifupdown, netplan};
 pub use inspection::{
-    Answer, Inspection, Nic, OpenFile, OpenVSwitch, Rival, StateDir, Tool, Unfinished, Unit,
+    Answer, CompetingTool, Inspection, Nic, OpenFile, OpenVSwitch, StateDir, Tool, Unfinished, Unit,
 };
-pub use rivals::{cloud_init_keeps_off, ifupdown, netplan};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -20,7 +20,7 @@ pub enum Level {
     Ok,
     /// Works, but not as it could, or not for long.
     Warning,
-    /// A change would be refused, or could not be taken back.
+    /// A change would be refused, or could not be rolled back.
     Problem,
 }
 
@@ -49,11 +49,11 @@ const CHECKS: &[fn(&Inspection) -> Vec<Finding>] = &[
     profiles::unmanaged,
     profiles::in_memory,
     profiles::in_conflict,
-    rivals::tools,
-    upkeep::checkpoints,
-    upkeep::journal,
-    upkeep::state_dir,
-    upkeep::units,
+    competing_tools::tools,
+    own_state::checkpoints,
+    own_state::journal,
+    own_state::state_dir,
+    own_state::units,
 ];
 
 pub fn examine(inspection: &Inspection) -> Report {

@@ -1,4 +1,4 @@
-//! What a host tells beside its network state.
+//! What a host reports beside its network state.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;

@@ -68,7 +68,7 @@ impl ImpactAssessor<'_> {
         worst
     }
 
-    /// The uppermost touched interface of the path tells most.
+    /// The uppermost touched interface of the path matters most.
     fn first_on_path<'t>(&self, touched: impl Iterator<Item = &'t str>) -> Option<String> {
         let mut reasons: Vec<String> = touched.filter_map(|device| self.own_path.explain(device)).collect();
         reasons.sort_by_key(|reason| reason.contains(" lies below "));
@@ -101,8 +101,8 @@ impl ImpactAssessor<'_> {
                 Some(reason) => ImpactAssessment::new(Impact::Disruptive, reason),
                 None => ImpactAssessment::new(Impact::Additive, None),
             },
-            ChangeKind::Remove => disruptive("goes away"),
-            ChangeKind::Persist => disruptive("gets its profile written again"),
+            ChangeKind::Remove => disruptive("is removed"),
+            ChangeKind::Persist => disruptive("gets its profile rewritten"),
             ChangeKind::Modify if self.is_idle(device) || change.details.iter().all(is_new_address) => {
                 ImpactAssessment::new(Impact::Additive, None)
             }

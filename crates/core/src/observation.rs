@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::state::{self, is_same_interface};
 
-/// `full` with everything that differs between two glances at the kernel, `before` and `now`. A glance need not tell
+/// `full` with everything that differs between two looks at the kernel, `before` and `now`. A look need not contain
 /// everything: what it does not speak of stays as it was until the next full look.
 pub fn patch(full: &Value, before: &Value, now: &Value) -> Value {
     let mut state = full.as_object().cloned().unwrap_or_default();

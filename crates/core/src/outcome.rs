@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::codes::endings;
+use crate::codes::failures;
 use crate::compare::Difference;
 use crate::probe::ProbeResult;
 
@@ -60,14 +60,14 @@ impl FailedStep {
     /// Of `linesman explain`.
     pub fn code(self) -> &'static str {
         match self {
-            Self::Checkpoint => endings::CHECKPOINT_LOST,
-            Self::Journal => endings::NOT_WRITTEN,
-            Self::Apply | Self::Commit => endings::NOT_APPLIED,
-            Self::Verify => endings::NOT_HELD,
-            Self::Persist => endings::NOT_LASTING,
-            Self::Probe => endings::PROBE_FAILED,
-            Self::Confirm => endings::NOT_CONFIRMED,
-            Self::Interrupted => endings::INTERRUPTED,
+            Self::Checkpoint => failures::CHECKPOINT_LOST,
+            Self::Journal => failures::NOT_WRITTEN,
+            Self::Apply | Self::Commit => failures::NOT_APPLIED,
+            Self::Verify => failures::NOT_HELD,
+            Self::Persist => failures::NOT_LASTING,
+            Self::Probe => failures::PROBE_FAILED,
+            Self::Confirm => failures::NOT_CONFIRMED,
+            Self::Interrupted => failures::INTERRUPTED,
         }
     }
 }

@@ -85,7 +85,7 @@ fn default_timeout() -> Duration {
 }
 
 /// What is probed when nobody says what: the gateway of each family that has one, and name resolution; in a cluster
-/// also what only the cluster can tell.
+/// also what only the cluster knows.
 pub fn default_probes(in_cluster: bool) -> Vec<Probe> {
     let of_the_host = [ProbeSpec::Gateway { family: None }, ProbeSpec::Dns { name: None, servers: None }];
     let of_the_cluster = [ProbeSpec::ApiServer, ProbeSpec::NodeReady].into_iter().filter(|_| in_cluster);

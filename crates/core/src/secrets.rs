@@ -85,7 +85,7 @@ fn mask_line(line: &str) -> String {
             .rfind(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.')))
             .map_or(0, |at| at + name[at..].chars().next().map_or(1, char::len_utf8));
         if is_secret(&name[start..]) {
-            // Where a secret ends cannot be told: with a space in it, it goes on.
+            // Where a secret ends is unknown: with a space in it, it goes on.
             masked += MASK;
             if line.ends_with('\n') {
                 masked.push('\n');

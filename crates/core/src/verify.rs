@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::compare::{self, Difference, route, rule};
 use crate::path::{Path, PathStep};
 
-/// What does not hold `after` a change. The state `before` it tells what a partial document leaves alone.
+/// What does not hold `after` a change. The state `before` it shows what a partial document leaves alone.
 pub fn verify(desired: &Value, before: &Value, after: &Value) -> Vec<Difference> {
     let mut differences = compare::against(desired, before, after);
     differences.retain(|difference| !is_excused(difference));

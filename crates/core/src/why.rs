@@ -96,17 +96,17 @@ fn of_policy(policy: &Policy, interface: &str, observed: &Value) -> Vec<Claim> {
 }
 
 /// Every single value, lists as a whole.
-fn leaves(path: &Path, value: &Value, tell: &mut dyn FnMut(&Path, &Value)) {
+fn leaves(path: &Path, value: &Value, visit: &mut dyn FnMut(&Path, &Value)) {
     match value {
         Value::Null => {}
         Value::Object(map) => {
             for (key, value) in map {
                 if !(path.is_root() && key == "name") {
-                    leaves(&path.key(key), value, tell);
+                    leaves(&path.key(key), value, visit);
                 }
             }
         }
-        leaf => tell(path, leaf),
+        leaf => visit(path, leaf),
     }
 }
 

@@ -9,7 +9,7 @@ use linesman_core::check::{check, without_cluster};
 use linesman_core::codes::examples::{self, Example};
 use linesman_core::codes::{
     self, BAD_SETTING, BASE_ABSENT, CLEAR_SECRET, CONTRADICTION, NOT_A_PROFILE, NOT_IMPORTABLE, NOT_NETPLAN,
-    TOO_LARGE, endings,
+    TOO_LARGE, failures,
 };
 use linesman_core::compose::compose;
 use linesman_core::document::{self, Document, MAX_BYTES};
@@ -89,7 +89,7 @@ fn spoken(example: &Example, text: &str) -> Vec<&'static str> {
 fn every_code_is_explained_with_an_example() {
     let explained: BTreeSet<&str> = examples::all().map(|example| example.code).collect();
     let of_documents: Vec<_> =
-        codes::all().filter(|entry| endings::example_message(entry.code).is_none()).collect();
+        codes::all().filter(|entry| failures::example_message(entry.code).is_none()).collect();
     let missing: Vec<_> = of_documents.iter().filter(|entry| !explained.contains(entry.code)).collect();
     assert!(missing.is_empty(), "without an example in crates/core/src/codes/examples: {missing:#?}");
     assert_eq!(explained.len(), examples::all().count(), "one example each");
@@ -102,12 +102,12 @@ fn every_example_message_is_in_a_golden_case() {
     let folders = fs::read_dir(cases).expect("there are cases").filter_map(|entry| Some(entry.ok()?.path()));
     let golden: String = folders.filter_map(|f| fs::read_to_string(f.join("conditions.txt")).ok()).collect();
     let golden = golden.replace("worker-1, try 2: ", "");
-    for entry in endings::TABLE {
-        let message = endings::example_message(entry.code).unwrap_or_default();
+    for entry in failures::TABLE {
+        let message = failures::example_message(entry.code).unwrap_or_default();
         assert!(message.starts_with(&format!("[{}] ", entry.code)), "{}", entry.code);
         assert!(golden.contains(message), "no golden case has the message: {message}");
     }
-    assert_eq!(endings::EXAMPLE_MESSAGES.len(), endings::TABLE.len());
+    assert_eq!(failures::EXAMPLE_MESSAGES.len(), failures::TABLE.len());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Devices that a restarted NetworkManager does not recognise get their own profile back.
 //!
 //! NetworkManager that died and came again tries to find out which profile each device had. Where it fails (1.42
-//! does so at times with a bridge), it makes a profile up in memory and keeps its hands off the device: the state
+//! does so at times with a bridge), it makes a profile up in memory and leaves the device unmanaged: the state
 //! holds, but it is nobody's. And when the bridge gets its own profile back, 1.42 drops the ports that it had
 //! recognised: they get theirs in a second round.
 

@@ -1,7 +1,7 @@
 //! What `doctor` looks at on this host. What it means is decided in core.
 
-mod rivals;
-mod upkeep;
+mod competing_tools;
+mod own_state;
 
 use std::path::Path;
 
@@ -17,10 +17,10 @@ pub async fn inspection(settings: &Settings) -> Inspection {
     let mut inspection = Inspection {
         root: nix::unistd::geteuid().is_root(),
         open_vswitch: open_vswitch().await,
-        under_way: upkeep::under_way(settings),
-        unfinished: upkeep::unfinished(settings),
-        state_dir: upkeep::state_dir(&settings.state_dir),
-        units: upkeep::units(),
+        under_way: own_state::under_way(settings),
+        unfinished: own_state::unfinished(settings),
+        state_dir: own_state::state_dir(&settings.state_dir),
+        units: own_state::units(),
         ..Inspection::default()
     };
     match Nm::connect().await {
@@ -36,7 +36,7 @@ pub async fn inspection(settings: &Settings) -> Inspection {
         inspection.profiles =
             observe::profiles().unwrap_or_default().iter().map(|profile| profile.fact(None)).collect();
     }
-    inspection.rivals = rivals::seen(&inspection.dbus).await;
+    inspection.competing_tools = competing_tools::seen(&inspection.dbus).await;
     inspection
 }
 
@@ -78,6 +78,6 @@ async fn open_vswitch() -> OpenVSwitch {
     OpenVSwitch {
         installed,
         database: ovs::running().await,
-        switch: upkeep::lives("/run/openvswitch/ovs-vswitchd.pid"),
+        switch: own_state::lives("/run/openvswitch/ovs-vswitchd.pid"),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use linesman_core::codes::{NEEDS_CLUSTER, endings};
+use linesman_core::codes::{NEEDS_CLUSTER, failures};
 pub use linesman_core::outcome::Category;
 
 /// What a library reported.
@@ -78,11 +78,11 @@ impl Error {
     /// Of `linesman explain`.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Invalid(_) => endings::REFUSED,
+            Self::Invalid(_) => failures::REFUSED,
             Self::NoCluster { .. } => NEEDS_CLUSTER,
-            Self::Busy { .. } | Self::Unconfirmed { .. } | Self::ForeignCheckpoint { .. } => endings::BUSY,
-            Self::Journal { .. } | Self::Snapshot(_) => endings::NOT_WRITTEN,
-            _ => endings::HINDERED,
+            Self::Busy { .. } | Self::Unconfirmed { .. } | Self::ForeignCheckpoint { .. } => failures::BUSY,
+            Self::Journal { .. } | Self::Snapshot(_) => failures::NOT_WRITTEN,
+            _ => failures::HINDERED,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use linesman_core::codes::endings;
+use linesman_core::codes::failures;
 
 use crate::error::Category;
 use crate::journal::{Journal, Phase, Record, boot_id};
@@ -33,7 +33,7 @@ enum Want {
 fn want(record: &Record, boot: &str, open_checkpoints: &[String]) -> Want {
     match &record.phase {
         Phase::Prepared => Want::Abandon,
-        Phase::Applying => Want::Old { reason: "interrupted in mid-change".to_string() },
+        Phase::Applying => Want::Old { reason: "interrupted during the change".to_string() },
         Phase::RollingBack { reason } => Want::Old { reason: reason.clone() },
         Phase::Committing => Want::NewIfHolds,
         Phase::Pending { checkpoint, .. } if record.boot == boot && open_checkpoints.contains(checkpoint) => {
@@ -94,7 +94,7 @@ pub async fn finish(journal: &Journal, mut record: Record) -> Result<Option<Outc
         Want::Leave => Ok(None),
         Want::Abandon => {
             let outcome = Outcome {
-                code: Some(endings::INTERRUPTED.to_string()),
+                code: Some(failures::INTERRUPTED.to_string()),
                 ..Outcome::abandoned(Category::Transient, "interrupted before anything was changed")
             };
             journal.finish(&mut record, outcome.clone())?;
@@ -152,7 +152,7 @@ async fn roll_back(journal: &Journal, mut record: Record, reason: String) -> Res
     let restored = restore::restore(&snapshot, &record.plan, record.checkpoint.as_deref()).await;
     let verdict = if restored.remaining.is_empty() { Verdict::RolledBack } else { Verdict::Incomplete };
     let category = if verdict == Verdict::RolledBack { Category::RolledBack } else { Category::Incomplete };
-    let code = if verdict == Verdict::RolledBack { endings::INTERRUPTED } else { endings::NOT_BACK };
+    let code = if verdict == Verdict::RolledBack { failures::INTERRUPTED } else { failures::NOT_BACK };
     let outcome = Outcome {
         category: Some(category),
         code: Some(code.to_string()),
@@ -203,7 +203,7 @@ mod tests {
         let pending = Phase::Pending { until: String::new(), checkpoint: "/c/1".into() };
         let open = ["/c/1".to_string()];
         assert_eq!(want(&record(Phase::Prepared), "this", &[]), Want::Abandon);
-        assert_eq!(want(&record(Phase::Applying), "this", &[]), old("interrupted in mid-change"));
+        assert_eq!(want(&record(Phase::Applying), "this", &[]), old("interrupted during the change"));
         assert_eq!(want(&record(Phase::Committing), "this", &[]), Want::NewIfHolds);
         assert_eq!(want(&record(Phase::RollingBack { reason: "x".into() }), "this", &[]), old("x"));
         assert_eq!(want(&record(pending.clone()), "this", &open), Want::Leave);

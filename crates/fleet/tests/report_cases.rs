@@ -42,9 +42,9 @@ struct Ended {
 
 fn conditions(case: &Case) -> String {
     let Ended { outcome, reverting } = read(case, "outcome.yaml").unwrap();
-    let told =
+    let reported =
         if outcome.may_retry() { retrying(&outcome, "worker-1", 2) } else { ended(&outcome, reverting) };
-    told.iter().map(line).collect()
+    reported.iter().map(line).collect()
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn nothing_is_written_when_nothing_changed() {
         json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up",
         "ipv4": { "enabled": true, "address": [{ "ip": "10.0.0.1", "prefix-length": 24, "valid-life-time": lifetime }] } }] })
     };
-    let told = |old: Option<&_>, lifetime: &str, now| {
+    let reported = |old: Option<&_>, lifetime: &str, now| {
         update(old, report(&seen(lifetime), &[], BUDGET), &Versions::default(), Time(now))
     };
-    let first = told(None, "90sec", 10).unwrap();
+    let first = reported(None, "90sec", 10).unwrap();
     assert_eq!(first.last_successful_update_time, Some(Time(10)));
-    assert_eq!(told(Some(&first), "60sec", 20), None);
+    assert_eq!(reported(Some(&first), "60sec", 20), None);
     let newer = Versions { network_manager: Some("1.58".into()), nmstate: None };
     let second = update(Some(&first), report(&seen("30sec"), &[], BUDGET), &newer, Time(30)).unwrap();
     assert_eq!(second.last_successful_update_time, Some(Time(30)));

@@ -1,6 +1,6 @@
 //! From what a host has been configured with to a state document: NetworkManager's profiles, netplan, the running state.
 //!
-//! Nothing is dropped in silence: what has no place in a state document comes back as a note.
+//! Nothing is dropped in silence: what a state document cannot express is reported as a note.
 
 mod draft;
 mod fields;
@@ -30,7 +30,7 @@ pub enum Format {
     Netplan,
 }
 
-/// Translates `inputs`, all of one format; which one is told by their content unless it is given.
+/// Translates `inputs`, all of one format; which one follows from their content unless it is given.
 pub fn import(format: Option<Format>, inputs: &[Input]) -> Result<Imported, Vec<ImportError>> {
     refuse_oversize(inputs)?;
     let format = match format {

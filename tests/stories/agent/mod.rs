@@ -1,5 +1,6 @@
 //! A host that is kept: an agent with a directory of policies.
 
+mod competing_program;
 mod contradiction;
 mod converge;
 mod drift;
@@ -7,7 +8,6 @@ mod freeze;
 mod life;
 mod networkmanager;
 mod revert;
-mod rival;
 mod systemd;
 mod transcripts;
 mod upgrade;

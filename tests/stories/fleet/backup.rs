@@ -23,7 +23,7 @@ fn is_old(fleet: &Fleet, policy: &str) {
     for node in NODES {
         fleet.wait_enactment(node, policy, "Failing");
         let message = fleet.message(node, policy, "Failing");
-        assert!(message.contains("older than what the node took last"), "{message}");
+        assert!(message.contains("older than the last one that the node accepted"), "{message}");
     }
     fleet.wait_policy(policy, "Degraded");
 }

@@ -14,7 +14,7 @@ pub fn page() -> String {
 fn entry(explanation: &Explanation) -> String {
     let Explanation { code, title, text } = explanation;
     let mut entry = format!("\n## {code}: {title}\n\n{}\n", wrapped(text));
-    if let Some(message) = codes::endings::example_message(code) {
+    if let Some(message) = codes::failures::example_message(code) {
         entry += &format!("\nExample message:\n\n{}", fenced("text", &format!("{message}\n")));
     }
     if let Some(example) = examples::of(code) {

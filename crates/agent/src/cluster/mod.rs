@@ -18,7 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use linesman_api::time::Time;
-use linesman_core::codes::endings::NO_WAY_BACK;
+use linesman_core::codes::failures::NO_SNAPSHOT;
 use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::policy::Policy;
@@ -285,7 +285,7 @@ impl Cluster {
             None => refused(
                 bound,
                 &format!(
-                    "this node does not remember what the policy changed: undo it by a policy of its own [{NO_WAY_BACK}]"
+                    "this node has no record of what the policy changed; declare the state that you want in another policy [{NO_SNAPSHOT}]"
                 ),
             ),
         }

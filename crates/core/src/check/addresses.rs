@@ -42,7 +42,7 @@ fn fault(path: &Path, entry: &Value, key: &str, expected: &str) -> Option<Diagno
     };
     if family(address) != expected {
         let other = if key == "ipv4" { "ipv6" } else { "ipv4" };
-        let message = format!("'{written}' is an {} address, but stands below '{key}'", family(address));
+        let message = format!("'{written}' is an {} address, but is under '{key}'", family(address));
         let diagnostic = Diagnostic::new(codes::WRONG_FAMILY, message).at(path.key("ip"));
         return Some(diagnostic.hint(format!("move it to '{other}'")));
     }

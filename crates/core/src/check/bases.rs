@@ -32,7 +32,7 @@ fn no_base(interface: &Interface<'_>) -> Option<Diagnostic> {
     if section.get("base-iface").is_some_and(|base| !base.is_null() && base.as_str() != Some("")) {
         return None;
     }
-    let message = format!("'{}' does not say what it is built on", interface.name);
+    let message = format!("'{}' has no base interface", interface.name);
     let diagnostic = Diagnostic::new(codes::NO_BASE, message).at(interface.path.key(key));
     Some(diagnostic.hint("add 'base-iface:' with the name of the interface below it"))
 }

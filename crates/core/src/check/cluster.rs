@@ -7,7 +7,7 @@ use crate::path::Path;
 use crate::probe::Probe;
 use crate::secrets::{Reference, references};
 
-/// What nobody could ask where there is no cluster.
+/// What needs a cluster, in a document for a host without one.
 pub fn without_cluster(document: &Document) -> Vec<Diagnostic> {
     [probes(document), secrets(document)].concat()
 }
@@ -15,7 +15,7 @@ pub fn without_cluster(document: &Document) -> Vec<Diagnostic> {
 fn secrets(document: &Document) -> Vec<Diagnostic> {
     let refusal = |(reference, path): (Reference, Path)| {
         let Reference { name, .. } = reference;
-        Diagnostic::new(SECRET_NEEDS_CLUSTER, format!("the Secret {name} is in a cluster, and here is none"))
+        Diagnostic::new(SECRET_NEEDS_CLUSTER, format!("the Secret {name} can only be read in a cluster"))
             .spanning(document.span(&path))
             .at(path)
             .hint("write the secret itself; the file should be readable by root only")
@@ -25,9 +25,9 @@ fn secrets(document: &Document) -> Vec<Diagnostic> {
 
 fn probes(document: &Document) -> Vec<Diagnostic> {
     let refusal = |(probe, span): (&Probe, Span)| {
-        Diagnostic::new(NEEDS_CLUSTER, format!("the probe {} asks the cluster, and here is none", probe.spec))
+        Diagnostic::new(NEEDS_CLUSTER, format!("the probe {} needs a cluster", probe.spec))
             .spanning(Some(span))
-            .hint("take it out, or probe the API server's address with tcp:HOST:PORT")
+            .hint("remove it, or probe the API server's address with tcp:HOST:PORT")
     };
     document.probes().into_iter().flatten().filter(|(probe, _)| probe.needs_cluster()).map(refusal).collect()
 }

@@ -155,7 +155,8 @@ fn controller_fault(
         Some(diagnostic.hint(hint))
     };
     if wanted.is_empty() {
-        let message = format!("'{name}' shall have no controller, but is listed as a port of '{}'", owner?);
+        let message =
+            format!("'{name}' is declared to have no controller, but is listed as a port of '{}'", owner?);
         return refuse(message, "take it out of that list, or leave 'controller' out");
     }
     if state.controller(wanted)?.presence == Presence::Absent {

@@ -1,7 +1,7 @@
 //! Finds the place of what a typed parse dislikes.
 //!
 //! The parse says what is wrong but not where. So parts are left out one at a time: the part without which the
-//! error goes away, or becomes another one, is invalid.
+//! error disappears, or becomes another one, is invalid.
 
 use serde_json::{Value, json};
 
@@ -137,7 +137,7 @@ impl Locator<'_> {
     }
 }
 
-/// What leaving out a key tells about it.
+/// What leaving out a key shows about it.
 enum Evidence {
     Clear,
     /// The complaint is another one, but only that the key itself is missed.

@@ -30,7 +30,7 @@ fn gone(declared: &Declared, got: &Value, found: &mut Findings) {
     if kind(got).is_virtual() {
         found.surplus(declared.path.clone(), summary(got));
     } else if kind(got) == InterfaceKind::Loopback {
-        // The loopback never goes away; taking its profile away leaves the kernel's two addresses.
+        // The loopback is never removed; removing its profile leaves the kernel's two addresses.
         for address in state::addresses(got).filter(|address| !is_kernel_loopback(address.addr())) {
             found.surplus(declared.path.key("address").item(address.to_string()), address.to_string());
         }

@@ -39,7 +39,7 @@ fn observed<'v>(view: &'v View<'_>) -> Vec<&'v Value> {
     list(view.observed, &["route-rules", "config"]).iter().filter(|rule| !ignored(rule)).collect()
 }
 
-/// A rule that neither acts nor names a table looks up the main one; addresses tell the family.
+/// A rule that neither acts nor names a table looks up the main one; the family follows from its addresses.
 fn complete(rule: &Value) -> Value {
     let mut fields: Map<String, Value> = rule.as_object().cloned().unwrap_or_default();
     if !fields.contains_key("action") && !fields.contains_key("route-table") {

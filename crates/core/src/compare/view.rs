@@ -119,7 +119,7 @@ impl<'a> View<'a> {
     }
 
     /// Ports that nobody can see or manage are in no port list: vanished ones, types NMState does not know,
-    /// and devices NetworkManager was told to leave alone.
+    /// and devices NetworkManager is configured to leave unmanaged.
     pub(crate) fn is_hidden(&self, port: &str) -> bool {
         self.is_phantom(port) || self.is_ignored(port)
     }

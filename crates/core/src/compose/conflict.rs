@@ -28,7 +28,7 @@ impl Conflict {
     }
 
     /// The other one, seen from `policy`.
-    pub fn rival(&self, policy: &str) -> &str {
+    pub fn other_policy(&self, policy: &str) -> &str {
         if self.one.policy == policy { &self.other.policy } else { &self.one.policy }
     }
 }

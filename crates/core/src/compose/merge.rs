@@ -75,11 +75,11 @@ impl Merge {
                 continue;
             }
             let path = Path::root().key(section).key("config").item(routes::title(entry));
-            if let Some(rival) = known.iter().find(|k| routes::contradict(section, k, entry)) {
-                let author = self.authors.get(&routes::key(section, rival)).cloned().unwrap_or_default();
+            if let Some(other) = known.iter().find(|k| routes::contradict(section, k, entry)) {
+                let author = self.authors.get(&routes::key(section, other)).cloned().unwrap_or_default();
                 self.conflicts.push(Conflict {
                     path,
-                    one: Side { policy: author, wants: rival.clone() },
+                    one: Side { policy: author, wants: other.clone() },
                     other: Side { policy: policy.name.clone(), wants: entry.clone() },
                 });
                 continue;

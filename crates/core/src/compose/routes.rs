@@ -32,7 +32,7 @@ fn takes_away(gone: &Value, wanted: &Value) -> bool {
     named.into_iter().all(|(key, value)| wanted.get(key) == Some(value))
 }
 
-/// The kernel tells routes apart by destination, table and metric.
+/// The kernel distinguishes routes by destination, table and metric.
 fn same_place(one: &Value, other: &Value) -> bool {
     let destination = |r: &Value| state::text(r, "destination").and_then(state::network);
     let number = |r: &Value, key: &str, default: i64| {

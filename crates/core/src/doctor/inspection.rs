@@ -23,7 +23,7 @@ pub struct Inspection {
     pub state_dir: StateDir,
     /// None where systemd does not run.
     pub units: Option<Vec<Unit>>,
-    pub rivals: Vec<Rival>,
+    pub competing_tools: Vec<CompetingTool>,
 }
 
 /// Whether somebody answers, and what.
@@ -85,7 +85,7 @@ pub struct Unit {
 /// Another tool that may configure the network, and where that was seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Rival {
+pub struct CompetingTool {
     pub tool: Tool,
     pub evidence: String,
 }

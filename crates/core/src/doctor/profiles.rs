@@ -18,7 +18,7 @@ pub(super) fn unmanaged(inspection: &Inspection) -> Vec<Finding> {
     or_ok(found, CHECK, "none")
 }
 
-/// Newer versions of NetworkManager say who told them to keep off.
+/// Newer versions of NetworkManager report why a device is unmanaged.
 fn reason(nic: &Nic) -> (&'static str, String) {
     let manage = format!("nmcli device set {} managed yes", nic.name);
     match nic.reason {

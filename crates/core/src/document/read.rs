@@ -15,7 +15,7 @@ use crate::diagnostic::Diagnostic;
 pub(super) const MAX_DEPTH: usize = 64;
 /// What a document may unfold to once its aliases are followed.
 pub(super) const MAX_NODES: usize = 500_000;
-/// A document with more mistakes than this is told about the first ones.
+/// A document with more mistakes than this gets only the first ones reported.
 const MAX_FAULTS: usize = 20;
 
 /// The one document in `text`.

@@ -6,7 +6,7 @@ use crate::state::{self, is_same_interface};
 
 const IDENTITY: [&str; 3] = ["name", "type", "state"];
 
-/// The way back from two changes of one policy, `older` first: what the older one says is what the host was
+/// What reverts two changes of one policy, `older` first: what the older one says is what the host was
 /// before the policy came.
 pub fn younger(older: &Value, newer: &Value) -> Value {
     let mut back = older.as_object().cloned().unwrap_or_default();
@@ -57,7 +57,7 @@ fn but_for_state(entry: &Value) -> Value {
     entry
 }
 
-/// The way back without what the policies that stay ask for (`kept`: their composition).
+/// The revert state without what the policies that stay ask for (`kept`: their composition).
 pub fn without(back: &Value, kept: &Value) -> Value {
     let mut left = Map::new();
     for (key, value) in back.as_object().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! The way back from a policy, as a state: what it changed becomes what it was. Pure.
+//! What reverts a policy, as a state: what it changed becomes what it was. Pure.
 //!
 //! Kept for policies with `onDelete: Revert`. Unlike the snapshot of a transaction it must still make sense
 //! months later, beside policies that came since: it speaks only of what the policy itself changed.
@@ -70,7 +70,7 @@ fn interface(change: &Change, observed: &Value, facts: &Facts) -> Option<Value> 
         .iter()
         .any(|p| p.active_on.as_deref() == Some(name) || p.interface.as_deref() == Some(name));
     if !profiled && !state::kind(former).is_virtual() {
-        // Nobody had configured the NIC: the way back is no profile at all.
+        // Nobody had configured the NIC: reverting leaves no profile at all.
         return Some(json!({ "name": name, "type": state::kind(former), "state": "absent" }));
     }
     match change.kind {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::compare::{View, route};
 use crate::state::{is_absent, list, text};
 
-/// `desired` with what NMState needs to be told in addition. It takes a route that differs from an existing one
+/// `desired` with what NMState needs in addition. It takes a route that differs from an existing one
 /// in nothing but the metric for the existing one, reports success and changes nothing: the old one must be
 /// declared absent beside it.
 pub fn applicable(desired: &Value, observed: &Value) -> Value {

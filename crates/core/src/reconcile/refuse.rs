@@ -17,7 +17,7 @@ pub fn refusals(policies: &[Policy], ledger: &Ledger) -> Refusals {
     refused(&policies.iter().collect::<Vec<_>>(), applied)
 }
 
-/// An applied policy stays; of two new ones neither is accepted, since nobody can tell which one was meant.
+/// An applied policy stays; of two new ones neither is accepted, since it is unknown which one was meant.
 pub fn refused(policies: &[&Policy], applied: impl Fn(&str) -> bool) -> Refusals {
     let mut refused = Refusals::new();
     let mut left: Vec<&Policy> = policies.to_vec();

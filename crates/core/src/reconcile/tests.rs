@@ -143,5 +143,5 @@ fn of_two_new_ones_that_contradict_each_other_neither_is_accepted() {
     let ledger = ledger(&[entry(&a, PolicyState::Applied)]);
     let refused = refusals(&[a, b], &ledger);
     assert_eq!(refused.keys().collect::<Vec<_>>(), ["b"]);
-    assert_eq!(refused["b"][0].rival("b"), "a");
+    assert_eq!(refused["b"][0].other_policy("b"), "a");
 }

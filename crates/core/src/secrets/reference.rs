@@ -88,7 +88,7 @@ pub fn left_open(state: &Value) -> Value {
     state
 }
 
-/// Anything that is written down on the node, without its secrets; differences told by their places count, too.
+/// Anything that is written down on the node, without its secrets; also differences, which name places.
 pub fn hide(value: &mut Value) {
     let secret_place = |fields: &serde_json::Map<String, Value>| {
         let path = fields.get("path").and_then(Value::as_str).unwrap_or_default();
@@ -147,9 +147,9 @@ impl Secrets {
             let why = match self.0.get(&reference) {
                 Some(Ok(_)) => continue,
                 Some(Err(why)) => why.as_str(),
-                None => "nobody here can look Secrets up",
+                None => "Secrets cannot be looked up here",
             };
-            // Not with a colon behind the place: what follows the name of a secret is masked wherever it is told.
+            // Not with a colon behind the place: what follows the name of a secret is masked wherever it is shown.
             return Err(format!("{why}, needed at desiredState.{path}"));
         }
         let mut state = state.clone();

@@ -139,7 +139,7 @@ impl LinkEvents {
 
     fn event(&mut self, message: &[u8]) -> Option<Event> {
         let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(message) else {
-            // A newer kernel's message: something changed, even if nobody here can tell what.
+            // A newer kernel's message: something changed, although it is unknown what.
             return Some(LOST);
         };
         let NetlinkPayload::InnerMessage(message) = message.payload else { return None };

@@ -1,4 +1,4 @@
-//! The kernel's own view of the network, read and altered over rtnetlink, and told when it changes.
+//! The kernel's own view of the network, read and altered over rtnetlink, and watched for changes.
 
 mod change;
 mod events;

@@ -8,7 +8,7 @@ use rtnetlink::packet_route::rule::{RuleAttribute, RuleMessage};
 
 use super::{Error, Netlink, Result};
 
-/// What tells rules of one family apart, as far as anybody sets them here.
+/// What distinguishes rules of one family, as far as anybody sets them here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleFact {
     pub ipv6: bool,

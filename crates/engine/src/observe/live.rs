@@ -28,7 +28,7 @@ const REGULAR: Duration = Duration::from_secs(600);
 const RECONNECT: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Heard {
+enum Event {
     Kernel,
     NetworkManager,
 }
@@ -37,9 +37,9 @@ enum Heard {
 pub struct Live {
     full: Value,
     kernel: Value,
-    heard: mpsc::Receiver<Heard>,
+    events: mpsc::Receiver<Event>,
     tasks: Vec<JoinHandle<()>>,
-    /// Something was heard, but not glanced at yet.
+    /// Something was events, but not glanced at yet.
     glance_due: bool,
     full_due: Option<Instant>,
     /// The full look that is due must not be put off.
@@ -59,15 +59,15 @@ pub enum Depth {
 impl Live {
     pub async fn start() -> Result<Self> {
         let links = LinkEvents::subscribe().await.map_err(|e| Error::Observe(e.into()))?;
-        let (tell, heard) = mpsc::channel(64);
+        let (sender, events) = mpsc::channel(64);
         let tasks = vec![
-            tokio::task::spawn_local(listen_to_kernel(links, tell.clone())),
-            tokio::task::spawn_local(listen_to_networkmanager(tell)),
+            tokio::task::spawn_local(listen_to_kernel(links, sender.clone())),
+            tokio::task::spawn_local(listen_to_networkmanager(sender)),
         ];
         let mut live = Self {
             full: Value::Null,
             kernel: Value::Null,
-            heard,
+            events,
             tasks,
             glance_due: false,
             full_due: None,
@@ -89,8 +89,8 @@ impl Live {
         loop {
             if self.glance_due {
                 tokio::time::sleep(BURST).await;
-                while let Ok(heard) = self.heard.try_recv() {
-                    self.note(heard);
+                while let Ok(events) = self.events.try_recv() {
+                    self.note(events);
                 }
                 if self.glance().await? {
                     return Ok(Depth::Kernel);
@@ -116,9 +116,9 @@ impl Live {
                         return Ok(Depth::Full);
                     }
                 }
-                heard = self.heard.recv() => match heard {
-                    Some(heard) => self.note(heard),
-                    None => return Err(Error::Observe("nobody listens any more".into())),
+                event = self.events.recv() => match event {
+                    Some(event) => self.note(event),
+                    None => return Err(Error::Observe("the event sources have ended".into())),
                 },
             }
         }
@@ -192,13 +192,13 @@ impl Live {
         Ok(true)
     }
 
-    fn note(&mut self, heard: Heard) {
+    fn note(&mut self, event: Event) {
         self.glance_due = true;
         let rested = self.last_full.0 + self.last_full.1 * REST;
         let quiet = Instant::now() + SILENCE;
-        self.full_due = Some(match (heard, self.full_due) {
+        self.full_due = Some(match (event, self.full_due) {
             // A busy kernel must not put off what is due.
-            (Heard::Kernel, Some(due)) => due,
+            (Event::Kernel, Some(due)) => due,
             (_, Some(due)) if self.urgent => due,
             _ => quiet.max(rested),
         });
@@ -211,32 +211,32 @@ impl Drop for Live {
     }
 }
 
-async fn listen_to_kernel(mut links: LinkEvents, tell: mpsc::Sender<Heard>) {
+async fn listen_to_kernel(mut links: LinkEvents, sender: mpsc::Sender<Event>) {
     loop {
         links.changed().await;
         // Full means that a look is due anyway.
-        tell.try_send(Heard::Kernel).ok();
+        sender.try_send(Event::Kernel).ok();
     }
 }
 
 /// Through restarts of NetworkManager and of the bus.
-async fn listen_to_networkmanager(tell: mpsc::Sender<Heard>) {
+async fn listen_to_networkmanager(sender: mpsc::Sender<Event>) {
     use futures_util::StreamExt;
     loop {
         if let Ok(nm) = Nm::connect().await
             && let (Ok(mut events), Ok(mut owner)) = (nm.events().await, nm.restarts().await)
         {
-            tell.try_send(Heard::NetworkManager).ok();
+            sender.try_send(Event::NetworkManager).ok();
             loop {
                 tokio::select! {
                     event = events.next() => match event {
-                        Some(()) => { tell.try_send(Heard::NetworkManager).ok(); }
+                        Some(()) => { sender.try_send(Event::NetworkManager).ok(); }
                         None => break,
                     },
                     _ = owner.next() => break,
                 }
             }
-            tell.try_send(Heard::NetworkManager).ok();
+            sender.try_send(Event::NetworkManager).ok();
         }
         tokio::time::sleep(RECONNECT).await;
     }

@@ -18,7 +18,7 @@ pub struct OvsKeys {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RowKeys {
-    /// Tells a row that was kept from one that was made anew under the same name.
+    /// Distinguishes a row that was kept from one that was made anew under the same name.
     pub uuid: String,
     pub external_ids: BTreeMap<String, String>,
     pub other_config: BTreeMap<String, String>,

@@ -41,7 +41,7 @@ async fn get(url: &str, insecure: bool, deadline: Instant) -> Result<StatusCode,
     Ok(response.status())
 }
 
-/// The connection goes to the address that was found to answer; the server is told the name that was asked for.
+/// The connection goes to the address that was found to answer; the request carries the name that was given.
 fn request(url: &Uri, address: SocketAddr) -> Result<Request<Empty<Bytes>>, String> {
     let wrong = |error: hyper::http::Error| format!("the URL is wrong: {error}");
     let path = url.path_and_query().map_or("/", |path| path.as_str());

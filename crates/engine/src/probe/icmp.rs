@@ -100,7 +100,7 @@ fn request(ipv6: bool, token: &[u8; 8]) -> [u8; 16] {
     packet
 }
 
-/// The token tells our answer from those to other programs, and from our own request when the target is this host.
+/// The token distinguishes our answer from those to other programs, and from our own request when the target is this host.
 fn is_reply(packet: &[u8], ipv6: bool, raw: bool, token: &[u8; 8]) -> bool {
     // A raw IPv4 socket passes the IP header on.
     let header = match packet.first() {

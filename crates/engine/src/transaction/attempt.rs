@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use linesman_core::codes::endings;
+use linesman_core::codes::failures;
 use tokio::sync::watch;
 
 use super::{
@@ -143,7 +143,7 @@ async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, 
 
 async fn reply_of(worker: &mut Worker, limit: Duration) -> Result<WorkerReply, AttemptFailure> {
     tokio::time::timeout(limit, worker.reply()).await.map_err(|_| AttemptFailure {
-        code: endings::TOO_LONG,
+        code: failures::TOO_LONG,
         ..AttemptFailure::new(FailedStep::Apply, format!("not done within {} s", limit.as_secs()))
     })
 }
@@ -237,7 +237,7 @@ async fn guarded<T>(
 fn lost() -> AttemptFailure {
     AttemptFailure::new(
         FailedStep::Checkpoint,
-        "NetworkManager lost the checkpoint in mid-change (it was restarted, or its timer ran out)",
+        "NetworkManager lost the checkpoint during the change (it was restarted, or its timer ran out)",
     )
 }
 

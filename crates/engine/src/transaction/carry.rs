@@ -46,7 +46,7 @@ async fn carry_addresses(
                 }
             }
             None => notes.push(format!(
-                "foreign address {} of {} has no place any more",
+                "foreign address {} of {} cannot be restored: its interface is gone",
                 address.ip, address.interface
             )),
         }

@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use linesman_core::codes::endings;
+use linesman_core::codes::failures;
 use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::plan::Plan;
@@ -333,7 +333,9 @@ async fn roll_back(
             Verdict::Incomplete => Category::Incomplete,
             _ => Category::RolledBack,
         }),
-        code: Some(if verdict == Verdict::Incomplete { endings::NOT_BACK } else { failure.code }.to_string()),
+        code: Some(
+            if verdict == Verdict::Incomplete { failures::NOT_BACK } else { failure.code }.to_string(),
+        ),
         step: Some(failure.step),
         reason: Some(failure.reason),
         differences: failure.differences,

@@ -1,6 +1,6 @@
 //! After an apply, the profiles on disk alone would bring up the same state.
 //!
-//! Errors must not wait for a reboot: the profile is written, connects by itself, has no rival, and
+//! Errors must not wait for a reboot: the profile is written, connects by itself, no other profile has precedence, and
 //! its bytes have reached the disk.
 
 use std::fs::File;
@@ -51,7 +51,7 @@ fn problem_of(name: &str, profiles: &[ProfileFact]) -> Option<String> {
             ));
         }
     }
-    let rival = profiles.iter().find(|p| {
+    let competing = profiles.iter().find(|p| {
         p.on_disk
             && p.autoconnect
             && p.active_on.is_none()
@@ -60,7 +60,7 @@ fn problem_of(name: &str, profiles: &[ProfileFact]) -> Option<String> {
     })?;
     Some(format!(
         "profile `{}` ({}) would compete for {name} after a reboot; delete it",
-        rival.id, rival.uuid
+        competing.id, competing.uuid
     ))
 }
 

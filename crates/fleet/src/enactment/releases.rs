@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Bound;
 use crate::report::{Category, Outcome, Verdict};
-use linesman_core::codes::endings::INTERRUPTED;
+use linesman_core::codes::failures::INTERRUPTED;
 use linesman_core::policy::Policy;
 use linesman_core::reconcile::{Entry, PolicyState};
 

@@ -9,7 +9,7 @@ use linesman_api::time::Time;
 use super::{AcceptedRelease, AcceptedReleases, Bound, is_new_release};
 use crate::report::{self, Category, Outcome};
 use crate::rollout::WaitingStatus;
-use linesman_core::codes::endings::OLD_INSTRUCTION;
+use linesman_core::codes::failures::OLD_INSTRUCTION;
 use linesman_core::compare::Difference;
 use linesman_core::policy::Drift;
 use linesman_core::reconcile::Entry;

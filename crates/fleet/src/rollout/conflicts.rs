@@ -154,6 +154,6 @@ fn contradiction(own: &Policy, all: &[Policy], is_applied: impl Fn(&str) -> bool
     let plain: Vec<&Policy> = all.iter().filter(|policy| policy.capture.is_none()).collect();
     let refused = refused(&plain, is_applied);
     let conflict = refused.get(&own.name)?.first()?;
-    let other = conflict.rival(&own.name);
+    let other = conflict.other_policy(&own.name);
     Some(format!("[{CONTRADICTION}] contradicts the policy {other}: desiredState.{conflict}"))
 }

@@ -49,7 +49,7 @@ fn unknown(code: &str) -> String {
 
 fn text(entry: &Explanation) -> String {
     let mut text = format!("{}: {}\n\n{}\n", entry.code, entry.title, filled(entry.text));
-    if let Some(message) = codes::endings::example_message(entry.code) {
+    if let Some(message) = codes::failures::example_message(entry.code) {
         text += &format!("\nExample message:\n\n{}", indented(message));
     }
     let Some(example) = examples::of(entry.code) else { return text };
@@ -66,7 +66,7 @@ fn data(entry: &Explanation) -> Value {
         "code": entry.code,
         "title": entry.title,
         "text": entry.text,
-        "exampleMessage": codes::endings::example_message(entry.code),
+        "exampleMessage": codes::failures::example_message(entry.code),
         "incorrect": example.map(|example| example.wrong),
         "correct": example.and_then(|example| example.right),
     })

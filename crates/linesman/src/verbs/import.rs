@@ -105,12 +105,12 @@ fn read(path: &Path, from: Option<ImportFormat>) -> Result<Vec<Input>, Unreadabl
 }
 
 fn is_meant(path: &Path, from: Option<ImportFormat>) -> bool {
-    let endings: &[&str] = match from {
+    let extensions: &[&str] = match from {
         Some(ImportFormat::Keyfile) => &["nmconnection"],
         Some(ImportFormat::Netplan) => &["yaml"],
         None => &["nmconnection", "yaml"],
     };
-    path.is_file() && path.extension().is_some_and(|ending| endings.iter().any(|meant| ending == *meant))
+    path.is_file() && path.extension().is_some_and(|ending| extensions.iter().any(|meant| ending == *meant))
 }
 
 fn file(path: &Path) -> Result<Input, Unreadable> {

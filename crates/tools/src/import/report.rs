@@ -69,7 +69,7 @@ pub(super) struct Log<'i> {
     faults: Vec<ImportError>,
 }
 
-/// An input with more mistakes than this is told about the first ones.
+/// An input with more mistakes than this gets only the first ones reported.
 const MAX_FAULTS: usize = 20;
 
 impl<'i> Log<'i> {

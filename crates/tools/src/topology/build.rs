@@ -218,7 +218,7 @@ fn id(kind: &impl std::fmt::Display, name: &str) -> String {
     format!("{kind}/{name}")
 }
 
-/// One end of a veth pair is told apart from a NIC by its peer, whatever its type is called.
+/// One end of a veth pair is distinguished from a NIC by its peer, whatever its type is called.
 fn plain_kind(entry: &Value) -> InterfaceKind {
     match kind(entry) {
         InterfaceKind::Ethernet if entry.get("veth").is_some() => InterfaceKind::Veth,

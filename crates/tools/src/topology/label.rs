@@ -6,7 +6,7 @@ use super::{Address, DefaultRoute, Interface, NodeKind};
 
 pub(super) fn label(interface: &Interface) -> String {
     let mut label = match &interface.kind {
-        NodeKind::Interface(InterfaceKind::Unknown) if interface.is_hearsay() => {
+        NodeKind::Interface(InterfaceKind::Unknown) if interface.is_only_referenced() => {
             return "not described".into();
         }
         NodeKind::Interface(InterfaceKind::OvsInterface) if interface.detail.is_some() => "ovs".into(),
@@ -22,7 +22,7 @@ pub(super) fn label(interface: &Interface) -> String {
     }
 }
 
-/// Addresses as people want to see them: those of the link alone tell nothing.
+/// Addresses as people want to see them: link-local ones add nothing.
 pub(super) fn addresses(interface: &Interface) -> Vec<String> {
     interface.addresses.iter().filter(|address| !address.address.starts_with("fe80:")).map(address).collect()
 }

@@ -31,7 +31,7 @@ impl Layer {
     }
 }
 
-/// How an interface is related to others, where its type alone does not tell its layer.
+/// How an interface is related to others, where its type alone does not decide its layer.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LayerPosition {
     pub(super) port_of_bridge: bool,

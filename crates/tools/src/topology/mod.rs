@@ -1,4 +1,4 @@
-//! What carries what: from an NMState state to a picture that tells it at one look.
+//! What carries what: from an NMState state to a picture that shows it at one look.
 //!
 //! ```text
 //! state -> build: interfaces and edges -> graph: what each interface is built on -> text, or svg
@@ -40,7 +40,7 @@ pub struct Interface {
     pub layer: Layer,
     /// `up`, `down`, …; `unknown` when others name it but nothing describes it.
     pub state: String,
-    /// What tells it from others of its type: a bond's mode, a VLAN's id, a VRF's table.
+    /// What distinguishes it from others of its type: a bond's mode, a VLAN's id, a VRF's table.
     pub detail: Option<String>,
     pub mtu: Option<u64>,
     pub mac_address: Option<String>,
@@ -187,7 +187,7 @@ impl Interface {
     }
 
     /// Others name it, nothing describes it.
-    fn is_hearsay(&self) -> bool {
+    fn is_only_referenced(&self) -> bool {
         self.state == "unknown"
     }
 

@@ -60,7 +60,7 @@ fn vrf_of(table: u64, state: &Value) -> Option<String> {
 }
 
 fn is_preferred(route: &DefaultRoute, all: &[(&str, DefaultRoute)]) -> bool {
-    let rivals = all.iter().map(|(_, rival)| rival);
-    let rivals = rivals.filter(|rival| rival.family == route.family && rival.vrf.is_none());
-    route.vrf.is_none() && rivals.map(|rival| rival.metric).min() == Some(route.metric)
+    let others = all.iter().map(|(_, other)| other);
+    let others = others.filter(|other| other.family == route.family && other.vrf.is_none());
+    route.vrf.is_none() && others.map(|other| other.metric).min() == Some(route.metric)
 }

@@ -23,7 +23,7 @@ pub(super) fn render(topology: &Topology, colour: bool) -> String {
         .collect()
 }
 
-/// Whatever is indented by more than this is told in a tree of its own.
+/// Whatever is indented by more than this is drawn in a tree of its own.
 const DEEPEST: usize = 90;
 
 struct Tree<'a> {
@@ -145,13 +145,13 @@ fn facts(interface: &Interface, peer: Option<&Interface>) -> Vec<Last> {
 enum Dot {
     Up,
     Down,
-    Hearsay,
+    Referenced,
 }
 
 fn dot(interface: &Interface) -> Dot {
-    match (interface.is_up(), interface.is_hearsay()) {
+    match (interface.is_up(), interface.is_only_referenced()) {
         (true, _) => Dot::Up,
-        (_, true) => Dot::Hearsay,
+        (_, true) => Dot::Referenced,
         _ => Dot::Down,
     }
 }
@@ -199,7 +199,7 @@ impl Line {
         let dot = match self.dot {
             Some(Dot::Up) => style.green("●") + " ",
             Some(Dot::Down) => style.red("○") + " ",
-            Some(Dot::Hearsay) => style.dim("◌") + " ",
+            Some(Dot::Referenced) => style.dim("◌") + " ",
             None => String::new(),
         };
         let gap = " ".repeat(widths.tree - self.tree_width());

@@ -1,4 +1,4 @@
-//! Seeded alterations of a corpus: the same seed tells the same story.
+//! Seeded alterations of a corpus: the same seed gives the same alterations.
 
 /// Words that mean something to one of the readers.
 const WORDS: &[&str] = &[

@@ -21,7 +21,7 @@ pub(super) struct Dns {
 
 impl Work<'_> {
     pub(super) fn addresses(&mut self, profile: &mut Profile, name: &str, interface: &mut Section) {
-        // NetworkManager puts the routes of a VRF's port into the VRF's table without being told.
+        // NetworkManager puts the routes of a VRF's port into the VRF's table by itself.
         let table = profile
             .controller
             .as_ref()

@@ -29,7 +29,7 @@ impl Names {
                 known.insert(uuid.clone(), owner.clone());
             }
             let controls = !matches!(profile.kind.as_str(), "ovs-interface" | "ethernet");
-            // An OVS bridge, its port and its interface may share a name; a UUID tells them apart.
+            // An OVS bridge, its port and its interface may share a name; a UUID distinguishes them.
             if controls || !known.contains_key(&name) {
                 known.insert(name, owner);
             }

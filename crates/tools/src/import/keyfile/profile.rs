@@ -116,7 +116,7 @@ fn sections(file: usize, input: &Input, log: &mut Log<'_>) -> Option<Vec<Fields>
                 match seen.get(&(section, key)).and_then(|at| fields.entries.get_mut(*at)) {
                     // As in NetworkManager, the last of two equal keys counts.
                     Some(former) => {
-                        let why = format!("given again on line {}, which counts", number + 1);
+                        let why = format!("ignored: set again on line {}", number + 1);
                         log.note(former.place, format!("{section}.{key}"), why);
                         *former = field;
                     }

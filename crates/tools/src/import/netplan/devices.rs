@@ -11,7 +11,7 @@ use crate::import::draft::{Section, mac, put, put_section};
 use crate::import::fields::{Field, Fields};
 use crate::import::report::Log;
 
-/// What the device is called on the host; None, with a note, where a file cannot tell.
+/// What the device is called on the host; None, with a note, where a file does not say.
 pub(super) fn name(device: &mut Device, log: &mut Log<'_>) -> Option<String> {
     let set = device.fields.text("set-name", log);
     if let Some(set) = &set {

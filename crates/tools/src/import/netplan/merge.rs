@@ -9,7 +9,7 @@ use linesman_core::codes;
 use linesman_core::diagnostic::{Diagnostic, Span};
 use linesman_core::document::{self, Node, Range};
 
-/// What stands below `network` in all files together.
+/// What is under `network` in all files together.
 pub(super) fn files(inputs: &[Input], log: &mut Log<'_>) -> Fields {
     let mut network = Fields::default();
     for (file, input) in inputs.iter().enumerate() {

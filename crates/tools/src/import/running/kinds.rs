@@ -105,7 +105,7 @@ fn ethernet(observed: &Value) -> Vec<(String, Value)> {
     {
         ethernet.insert("sr-iov".into(), json!({ "total-vfs": total }));
     }
-    // A driver without a switch for it (veth) always tells the same; that is no choice of anybody's.
+    // A driver without a switch for it (veth) always reports the same; nobody chose it.
     if !ethernet.is_empty()
         && text(observed, "driver") != Some("veth")
         && kind(observed) == InterfaceKind::Ethernet

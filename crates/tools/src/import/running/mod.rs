@@ -14,7 +14,7 @@ use linesman_core::facts::Facts;
 use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::state::{at, interfaces, kind, list, name, text};
 
-/// `state` is all that NMState sees; `facts` tell who runs what.
+/// `state` is all that NMState sees; `facts` say which program manages what.
 pub fn running(state: &Value, facts: &Facts) -> Imported {
     let mut host = RunningHost { state, facts, notes: Vec::new(), left_out: Vec::new() };
     let chosen: Vec<&Value> = interfaces(state).iter().filter(|interface| host.ours(interface)).collect();

@@ -111,9 +111,9 @@ fn crossings(sheet: &Sheet) -> usize {
     }
     let links: Vec<Link> =
         sheet.links.iter().map(|(lower, upper)| Link::between(position[*lower], position[*upper])).collect();
-    let rivals =
+    let crossings_with =
         |(index, link): (usize, &Link)| links[index + 1..].iter().filter(|other| link.crosses(other)).count();
-    links.iter().enumerate().map(rivals).sum()
+    links.iter().enumerate().map(crossings_with).sum()
 }
 
 /// A line from a place in one row to a place in the next.

@@ -55,7 +55,7 @@ codes! {
         "The cluster asks this node for an older version of the policy than the last one that it accepted, probably \
          because the API server was restored from a backup. No changes were made. Edit the spec of the policy to \
          roll it out again.";
-    NO_WAY_BACK = "LM2015", "no record of what the policy changed",
+    NO_SNAPSHOT = "LM2015", "no record of what the policy changed",
         "The policy is to be reverted on this node, but the node has no record of the state before it: its disk was \
          replaced, or another program applied the policy. No changes were made. Declare the state that you want in \
          another policy.";
@@ -78,14 +78,14 @@ pub const EXAMPLE_MESSAGES: &[(&str, &str)] = &[
     (PROBE_FAILED, "[LM2003] probe: gateway v4 failed: no answer from 192.0.2.254; rolled back"),
     (NOT_APPLIED, "[LM2004] apply: the first line says it; rolled back"),
     (TOO_LONG, "[LM2005] apply: not done within 120 s; rolled back"),
-    (INTERRUPTED, "[LM2006] interrupted: interrupted in mid-change; rolled back"),
+    (INTERRUPTED, "[LM2006] interrupted: interrupted during the change; rolled back"),
     (
         NOT_BACK,
         "[LM2007] apply: NetworkManager died; the rollback is incomplete: profile br1, address 192.0.2.7/24 on eth0",
     ),
     (
         CHECKPOINT_LOST,
-        "[LM2008] checkpoint: NetworkManager lost the checkpoint in mid-change (it was restarted, or its timer ran out); rolled back",
+        "[LM2008] checkpoint: NetworkManager lost the checkpoint during the change (it was restarted, or its timer ran out); rolled back",
     ),
     (NOT_CONFIRMED, "[LM2009] confirm: not confirmed within 120 s; rolled back"),
     (NOT_LASTING, "[LM2010] persist: eth1: no profile on disk would activate it; rolled back"),
@@ -100,11 +100,11 @@ pub const EXAMPLE_MESSAGES: &[(&str, &str)] = &[
     ),
     (
         OLD_INSTRUCTION,
-        "[LM2014] this instruction is older than what the node took last, as after a restored backup; edit the policy to roll it out again; no changes made",
+        "[LM2014] this release is older than the last one that the node accepted, as after a restored backup; edit the policy to roll it out again; no changes made",
     ),
     (
-        NO_WAY_BACK,
-        "[LM2015] this node does not remember what the policy changed: undo it by a policy of its own; no changes made",
+        NO_SNAPSHOT,
+        "[LM2015] this node has no record of what the policy changed; declare the state that you want in another policy; no changes made",
     ),
     (
         NO_SECRET,

@@ -7,8 +7,8 @@ fn a_fight_with_another_writer_ends_and_says_so() {
     let agent_host = AgentHost::new("rival");
     agent_host.write("kept", &policy("kept", "drift: Correct", "br1", 1400, "eth1"));
     agent_host.wait_phase("kept", "in-sync");
-    let rival = "while sleep 0.1; do ip link set br1 mtu 1300; done";
-    let running = agent_host.host.node.spawn(["sh", "-c", rival]).unwrap();
+    let program = "while sleep 0.1; do ip link set br1 mtu 1300; done";
+    let running = agent_host.host.node.spawn(["sh", "-c", program]).unwrap();
     agent_host.host.eventually("the agent gives in", || {
         agent_host
             .policy("kept")

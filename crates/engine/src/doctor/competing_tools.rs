@@ -4,14 +4,14 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use linesman_core::doctor::{Answer, OpenFile, Rival, Tool, cloud_init_keeps_off, ifupdown, netplan};
+use linesman_core::doctor::{Answer, CompetingTool, OpenFile, Tool, cloud_init_keeps_off, ifupdown, netplan};
 use nix::fcntl::{Flock, FlockArg};
 
 /// Where kubernetes-nmstate's handler locks its node.
 const HANDLER_LOCK: &str = "/var/k8s_nmstate/handler_lock";
 
-pub(super) async fn seen(dbus: &Answer) -> Vec<Rival> {
-    let mut found: Vec<Rival> = Vec::new();
+pub(super) async fn seen(dbus: &Answer) -> Vec<CompetingTool> {
+    let mut found: Vec<CompetingTool> = Vec::new();
     let netplans =
         ["/etc/netplan", "/run/netplan", "/usr/lib/netplan"].iter().flat_map(|dir| files(dir, "yaml"));
     found.extend(netplans.filter_map(|file| netplan(&file)));
@@ -25,37 +25,37 @@ pub(super) async fn seen(dbus: &Answer) -> Vec<Rival> {
     found.extend(cloud_init());
     for (tool, name) in [(Tool::Wicked, "org.opensuse.Network"), (Tool::Connman, "net.connman")] {
         if owners.iter().any(|owner| owner == name) {
-            found.push(Rival { tool, evidence: format!("{name} on D-Bus") });
+            found.push(CompetingTool { tool, evidence: format!("{name} on D-Bus") });
         }
     }
-    let dhcpcd = ["/run/dhcpcd/pid", "/run/dhcpcd.pid"].into_iter().find(|pid| super::upkeep::lives(pid));
-    found.extend(dhcpcd.map(|evidence| Rival { tool: Tool::Dhcpcd, evidence: evidence.to_owned() }));
+    let dhcpcd = ["/run/dhcpcd/pid", "/run/dhcpcd.pid"].into_iter().find(|pid| super::own_state::lives(pid));
+    found.extend(dhcpcd.map(|evidence| CompetingTool { tool: Tool::Dhcpcd, evidence: evidence.to_owned() }));
     found.extend(handler());
     found
 }
 
 /// Its files alone do nothing while the daemon does not run.
-fn networkd(owners: &[String]) -> Option<Rival> {
+fn networkd(owners: &[String]) -> Option<CompetingTool> {
     let runs = owners.iter().any(|owner| owner == "org.freedesktop.network1");
     let mut own =
         ["/etc/systemd/network", "/run/systemd/network"].iter().flat_map(|dir| files(dir, "network"));
     let file = own.next().filter(|_| runs)?;
-    Some(Rival { tool: Tool::Networkd, evidence: file.path })
+    Some(CompetingTool { tool: Tool::Networkd, evidence: file.path })
 }
 
-fn cloud_init() -> Option<Rival> {
+fn cloud_init() -> Option<CompetingTool> {
     let main = read(Path::new("/etc/cloud/cloud.cfg"))?;
     let evidence = main.path.clone();
     let all: Vec<OpenFile> = std::iter::once(main).chain(files("/etc/cloud/cloud.cfg.d", "cfg")).collect();
     let disabled = Path::new("/etc/cloud/cloud-init.disabled").exists() || cloud_init_keeps_off(&all);
-    (!disabled).then_some(Rival { tool: Tool::CloudInit, evidence })
+    (!disabled).then_some(CompetingTool { tool: Tool::CloudInit, evidence })
 }
 
 /// The lock is held as long as a handler lives; the file alone stays behind.
-fn handler() -> Option<Rival> {
+fn handler() -> Option<CompetingTool> {
     let file = File::open(HANDLER_LOCK).ok()?;
     let held = Flock::lock(file, FlockArg::LockSharedNonblock).is_err();
-    held.then(|| Rival { tool: Tool::KubernetesNmstate, evidence: HANDLER_LOCK.to_owned() })
+    held.then(|| CompetingTool { tool: Tool::KubernetesNmstate, evidence: HANDLER_LOCK.to_owned() })
 }
 
 fn read(path: &Path) -> Option<OpenFile> {

@@ -1,12 +1,12 @@
 //! Other tools that configure the network.
 
-use super::{Finding, Inspection, OpenFile, Rival, Tool, or_ok, warning};
+use super::{CompetingTool, Finding, Inspection, OpenFile, Tool, or_ok, warning};
 
 pub(super) fn tools(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "other tools";
-    let found = inspection.rivals.iter().map(|rival| {
-        let (what, remedy) = say(rival.tool);
-        warning(CHECK, format!("{what} ({})", rival.evidence), remedy)
+    let found = inspection.competing_tools.iter().map(|found| {
+        let (what, remedy) = say(found.tool);
+        warning(CHECK, format!("{what} ({})", found.evidence), remedy)
     });
     or_ok(found.collect(), CHECK, "none found")
 }
@@ -42,7 +42,7 @@ fn say(tool: Tool) -> (&'static str, &'static str) {
 }
 
 /// Whether a netplan file hands interfaces to systemd-networkd, its default.
-pub fn netplan(file: &OpenFile) -> Option<Rival> {
+pub fn netplan(file: &OpenFile) -> Option<CompetingTool> {
     let words =
         |key: &str| file.text.lines().any(|line| line.trim().trim_start_matches(['{', '"']).starts_with(key));
     let devices = ["ethernets", "bonds", "bridges", "vlans", "vrfs", "wifis", "tunnels"]
@@ -51,18 +51,20 @@ pub fn netplan(file: &OpenFile) -> Option<Rival> {
     let handed_over = file.text.contains("renderer: NetworkManager")
         || file.text.contains("\"renderer\": \"NetworkManager\"");
     (words("network") && devices && !handed_over)
-        .then(|| Rival { tool: Tool::Netplan, evidence: file.path.clone() })
+        .then(|| CompetingTool { tool: Tool::Netplan, evidence: file.path.clone() })
 }
 
 /// Whether /etc/network/interfaces, or a file beside it, knows more than lo.
-pub fn ifupdown(file: &OpenFile) -> Option<Rival> {
+pub fn ifupdown(file: &OpenFile) -> Option<CompetingTool> {
     let names = file.text.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
         (words.next() == Some("iface")).then(|| words.next()).flatten()
     });
     let others: Vec<&str> = names.filter(|name| *name != "lo").collect();
-    (!others.is_empty())
-        .then(|| Rival { tool: Tool::Ifupdown, evidence: format!("{}: {}", file.path, others.join(", ")) })
+    (!others.is_empty()).then(|| CompetingTool {
+        tool: Tool::Ifupdown,
+        evidence: format!("{}: {}", file.path, others.join(", ")),
+    })
 }
 
 /// Whether any of cloud-init's files switches its network part off.
@@ -89,13 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn loopback_alone_is_no_rival() {
+    fn loopback_alone_does_not_compete() {
         assert!(
             ifupdown(&file("source /etc/network/interfaces.d/*\nauto lo\niface lo inet loopback\n"))
                 .is_none()
         );
-        let rival = ifupdown(&file("iface lo inet loopback\n  iface eth0 inet dhcp\n")).unwrap();
-        assert!(rival.evidence.contains("eth0"));
+        let found = ifupdown(&file("iface lo inet loopback\n  iface eth0 inet dhcp\n")).unwrap();
+        assert!(found.evidence.contains("eth0"));
     }
 
     #[test]
