@@ -10,7 +10,7 @@ fn imports_to_nothing(host: &Host, arguments: &[&str]) -> String {
     assert!(imported.success(), "{arguments:?}\n{}", imported.stderr);
     let plan = host.linesman(&["plan", &host.document(&imported.stdout)]);
     assert!(
-        plan.success() && plan.stdout.starts_with("Nothing to do"),
+        plan.success() && plan.stdout.starts_with("No changes: "),
         "{}\n{}\n--- of\n{}\n--- notes\n{}",
         plan.stdout,
         plan.stderr,

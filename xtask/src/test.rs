@@ -22,6 +22,8 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Fallible<ExitCode> {
+    // Before the build: that replaces this very program, and what runs then has no path any more.
+    let this = std::env::current_exe()?;
     linesman_lab::setup()?;
     Kubernetes::ensure()?;
     step("building all tests (several minutes the first time)");
@@ -29,7 +31,6 @@ pub fn run(arguments: &Arguments) -> Fallible<ExitCode> {
         return Err("the tests do not build: see above".into());
     }
     step("running the tests");
-    let this = std::env::current_exe()?;
     let times = this.with_file_name("test-times");
     std::fs::write(&times, "")?;
     let runner = format!("target.'cfg(unix)'.runner = [{:?}, 'measure']", this.display().to_string());

@@ -112,7 +112,7 @@ proptest! {
     fn impact_is_none_exactly_when_nothing_changes(state in any_state(), part in any_part(), choice in any::<usize>()) {
         if let Ok(plan) = plan(&declared(&alter(&state, choice), &part), &state, &facts()) {
             prop_assert_eq!(plan.is_empty(), plan.impact == Impact::None);
-            prop_assert_eq!(plan.is_empty(), plan.render(false).starts_with("Nothing to do"));
+            prop_assert_eq!(plan.is_empty(), plan.render(false).starts_with("No changes: "));
             prop_assert!(plan.own_path.is_subset(&plan.touched));
             prop_assert!(plan.own_path.is_empty() || plan.impact == Impact::OwnPath);
         }
