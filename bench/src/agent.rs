@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use linesman_lab::{Lab, Node, Running};
 
-use crate::report::{Report, median};
+use crate::report::{BenchReport, median};
 use crate::{Fallible, bed, states};
 
 const ROUNDS: usize = 9;
 const REST: Duration = Duration::from_secs(60);
 const POLICIES: &str = "/etc/linesman/policies";
 
-pub fn run(report: &mut Report) -> Fallible<()> {
+pub fn run(report: &mut BenchReport) -> Fallible<()> {
     let kept = Kept::start("bench-agent", 20)?;
     at_rest(&kept, report)?;
     knowing(&kept, 20, 0.5, report)?;
@@ -62,7 +62,7 @@ fn write_policy(node: &Node, mtu: u32) -> Fallible<()> {
     Ok(())
 }
 
-/// Of the one policy, as it was last told.
+/// The last phase that the watch printed.
 fn last_phase(watch: &Running) -> Option<&'static str> {
     let text = watch.stdout();
     let last = text.rfind("\"phase\": \"")?;
@@ -81,7 +81,7 @@ pub fn wait(what: &str, holds: impl Fn() -> bool) -> Fallible<()> {
     Ok(())
 }
 
-fn at_rest(kept: &Kept, report: &mut Report) -> Fallible<()> {
+fn at_rest(kept: &Kept, report: &mut BenchReport) -> Fallible<()> {
     let pid = kept.agent.pid();
     // What starting up set in motion comes to rest first.
     std::thread::sleep(Duration::from_secs(15));
@@ -112,7 +112,7 @@ fn ticks(pid: u32) -> Fallible<f64> {
     Ok(field(11) + field(12))
 }
 
-fn knowing(kept: &Kept, interfaces: usize, goal: f64, report: &mut Report) -> Fallible<()> {
+fn knowing(kept: &Kept, interfaces: usize, goal: f64, report: &mut BenchReport) -> Fallible<()> {
     let mut seconds = Vec::new();
     for _ in 0..ROUNDS {
         kept.node.run(["ip", "link", "set", "br0", "mtu", "1300"])?;
@@ -128,23 +128,23 @@ fn knowing(kept: &Kept, interfaces: usize, goal: f64, report: &mut Report) -> Fa
 }
 
 /// A new bridge with an address, against nmstate's own apply of the same state.
-fn committed(kept: &Kept, report: &mut Report) -> Fallible<()> {
+fn committed(kept: &Kept, report: &mut BenchReport) -> Fallible<()> {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let node = &kept.node;
     let (hidden, file) = (format!("{POLICIES}/.bench"), format!("{POLICIES}/round.yaml"));
     for _ in 0..ROUNDS {
         node.write_file(&hidden, manifest(&states::bridges(1).replace("br0", "br9")), 0o600)?;
-        let told = kept.watch.stdout().len();
+        let printed = kept.watch.stdout().len();
         let start = Instant::now();
         node.run(["mv", &hidden, &file])?;
         wait("the policy", || {
             let text = kept.watch.stdout();
-            text.get(told..).is_some_and(|new| new.contains("pending"))
+            text.get(printed..).is_some_and(|new| new.contains("pending"))
                 && last_phase(&kept.watch) == Some("in-sync")
         })?;
         ours.push(start.elapsed().as_secs_f64() * 1e3);
         node.run(["rm", &file])?;
-        wait("the way back", || !node.exists("/sys/class/net/br9").unwrap_or(true))?;
+        wait("the revert", || !node.exists("/sys/class/net/br9").unwrap_or(true))?;
         kept.until("in-sync")?;
         node.write_file("/root/peer.yaml", states::bridges(1).replace("br0", "br9"), 0o600)?;
         let start = Instant::now();
@@ -159,7 +159,7 @@ fn committed(kept: &Kept, report: &mut Report) -> Fallible<()> {
     Ok(())
 }
 
-/// A policy named after those that are there already, so that its phase is told last.
+/// A policy named after those that are there already, so that its phase is printed last.
 fn manifest(state: &str) -> String {
     let indented: String = state.lines().map(|line| format!("    {line}\n")).collect();
     format!(

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use linesman_lab::{Lab, Node, Running, documents};
 
-use crate::report::{Report, median};
+use crate::report::{BenchReport, median};
 use crate::{Fallible, bed};
 
 const ROUNDS: usize = 7;
 const PATIENCE: f64 = 8.0;
 
-pub fn run(report: &mut Report) -> Fallible<()> {
+pub fn run(report: &mut BenchReport) -> Fallible<()> {
     let (lab, node) = bed("bench-cut")?;
     let mut beyond = Vec::new();
     for _ in 0..ROUNDS {
@@ -29,7 +29,7 @@ pub fn run(report: &mut Report) -> Fallible<()> {
     Ok(())
 }
 
-pub fn killed(report: &mut Report) -> Fallible<()> {
+pub fn killed(report: &mut BenchReport) -> Fallible<()> {
     let (lab, node) = bed("bench-kill")?;
     let (mut alone, mut restarted) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {

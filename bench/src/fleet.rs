@@ -8,13 +8,13 @@ use linesman_lab::{Cluster, Lab, Node, Running};
 use serde_json::{Value, json};
 
 use crate::agent::{megabytes, wait};
-use crate::report::{Report, median};
+use crate::report::{BenchReport, median};
 use crate::{Fallible, bed, sibling, states};
 
 const ROUNDS: usize = 7;
 const IDLE: Duration = Duration::from_secs(600);
 
-pub fn run(report: &mut Report) -> Fallible<()> {
+pub fn run(report: &mut BenchReport) -> Fallible<()> {
     let fleet = Fleet::start("bench-fleet")?;
     let one = fleet.compare("one bridge", 1, 0.5, report)?;
     fleet.requests(report)?;
@@ -24,7 +24,7 @@ pub fn run(report: &mut Report) -> Fallible<()> {
 }
 
 /// Ten minutes in which nothing happens.
-pub fn idle(report: &mut Report) -> Fallible<()> {
+pub fn idle(report: &mut BenchReport) -> Fallible<()> {
     let fleet = Fleet::start("bench-idle")?;
     fleet.accept("kept", &spec(&states::bridges(1)))?;
     fleet.available("kept")?;
@@ -140,11 +140,11 @@ impl Fleet {
     fn incumbent(&self, state: &str) -> Fallible<f64> {
         self.node.write_file("/root/peer.yaml", state, 0o600)?;
         let text = self.node.run(["linesman-bench", "incumbent", "apply", "/root/peer.yaml"])?;
-        let told: Value = serde_json::from_str(text.trim())?;
-        Ok(told["milliseconds"].as_f64().unwrap_or(f64::NAN) / 1e3)
+        let reply: Value = serde_json::from_str(text.trim())?;
+        Ok(reply["milliseconds"].as_f64().unwrap_or(f64::NAN) / 1e3)
     }
 
-    fn compare(&self, what: &str, count: usize, goal: f64, report: &mut Report) -> Fallible<f64> {
+    fn compare(&self, what: &str, count: usize, goal: f64, report: &mut BenchReport) -> Fallible<f64> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS {
             let name = format!("bench-{count}-{round}");
@@ -160,7 +160,7 @@ impl Fleet {
         Ok(ours)
     }
 
-    fn requests(&self, report: &mut Report) -> Fallible<()> {
+    fn requests(&self, report: &mut BenchReport) -> Fallible<()> {
         let (mut writes, mut reads, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
         for round in 0..ROUNDS {
             let (name, from) = (format!("count-{round}"), now());
@@ -186,7 +186,7 @@ impl Fleet {
         Ok(())
     }
 
-    fn known(&self, report: &mut Report) -> Fallible<()> {
+    fn known(&self, report: &mut BenchReport) -> Fallible<()> {
         let mut times = Vec::new();
         for round in 0..ROUNDS {
             let mtu = (1300 + round).to_string();
@@ -195,12 +195,12 @@ impl Fleet {
             let from = now();
             self.node.run(["ip", "link", "set", "eth2", "mtu", &mtu])?;
             let made = now();
-            let told = || {
+            let reported = || {
                 let events = self.since(&from).unwrap_or_default();
                 events.into_iter().find(|event| event.resource == "nodenetworkstates" && event.writes())
             };
-            wait("the node's state", || told().is_some())?;
-            times.push(told().map_or(f64::NAN, |event| seconds(&made, &event.received)));
+            wait("the node's state", || reported().is_some())?;
+            times.push(reported().map_or(f64::NAN, |event| seconds(&made, &event.received)));
             eprint!(".");
         }
         eprintln!(" known");
@@ -209,7 +209,7 @@ impl Fleet {
     }
 
     /// A gateway and a DNS server that do not answer, before the change and after it.
-    fn silence(&self, usual: f64, report: &mut Report) -> Fallible<()> {
+    fn silence(&self, usual: f64, report: &mut BenchReport) -> Fallible<()> {
         let silent = ["connection", "modify", "eth0", "ipv4.gateway", "10.9.0.77", "ipv4.dns", "10.9.0.78"];
         self.node.nmcli(&silent)?;
         self.node.nmcli(&["connection", "modify", "eth0", "ipv6.gateway", "", "ipv6.dns", ""])?;

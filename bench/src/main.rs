@@ -16,9 +16,9 @@ use std::process::ExitCode;
 
 use linesman_lab::{Lab, Node};
 
-use report::Report;
+use report::BenchReport;
 
-type Group = fn(&mut Report) -> Fallible<()>;
+type Group = fn(&mut BenchReport) -> Fallible<()>;
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
 /// `only`: just the groups whose name contains it.
 fn benchmarks(only: Option<&str>) -> Fallible<()> {
     linesman_lab::setup()?;
-    let mut report = Report::default();
+    let mut report = BenchReport::default();
     let groups: [(&str, Group); 7] = [
         ("apply", throughput::run),
         ("no-op", quick::run),

@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use linesman_lab::Node;
 
-use crate::report::{Report, median};
+use crate::report::{BenchReport, median};
 use crate::{Fallible, bed, states};
 
 const ROUNDS: usize = 9;
 
-pub fn run(report: &mut Report) -> Fallible<()> {
+pub fn run(report: &mut BenchReport) -> Fallible<()> {
     let (_lab, node) = bed("bench-noop")?;
     node.write_file("/root/noop.yaml", states::bridges(20), 0o600)?;
     node.run(["linesman", "apply", "-q", "/root/noop.yaml"])?;

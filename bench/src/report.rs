@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::Fallible;
 
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct BenchReport {
     rows: Vec<Row>,
 }
 
@@ -30,7 +30,7 @@ impl Row {
     }
 }
 
-impl Report {
+impl BenchReport {
     /// A figure whose goal is a ratio to `baseline`, or without one an amount in `unit`.
     pub fn row(
         &mut self,

@@ -3,19 +3,26 @@
 use linesman_lab::{Node, documents};
 use serde_json::Value;
 
-use crate::report::{Report, median};
+use crate::report::{BenchReport, median};
 use crate::{Fallible, bed, states};
 
 const ROUNDS: usize = 7;
 
-pub fn run(report: &mut Report) -> Fallible<()> {
+pub fn run(report: &mut BenchReport) -> Fallible<()> {
     let (_lab, node) = bed("bench-apply")?;
     compare(&node, report, "one bridge with an address", &states::bridges(1), &states::no_bridges(1), 0.35)?;
     compare(&node, report, "br-ex taking over a NIC", &states::br_ex(&node), &documents::eth0(&node), 0.5)?;
     compare(&node, report, "100 bridges", &states::bridges(100), &states::no_bridges(100), 0.7)
 }
 
-fn compare(node: &Node, report: &mut Report, name: &str, state: &str, undo: &str, goal: f64) -> Fallible<()> {
+fn compare(
+    node: &Node,
+    report: &mut BenchReport,
+    name: &str,
+    state: &str,
+    undo: &str,
+    goal: f64,
+) -> Fallible<()> {
     let (mut ours, mut theirs, mut peaks) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let outcome = apply(node, state)?;

@@ -66,7 +66,7 @@ impl Lab {
         &self.shared.hub
     }
 
-    /// A node to be: two NICs, the forky root, no systemd, unless told otherwise.
+    /// A node to be: two NICs, the forky root, no systemd, unless configured otherwise.
     pub fn node(&self, name: &str) -> NodeBuilder {
         NodeBuilder::new(Arc::clone(&self.shared), name)
     }

@@ -7,37 +7,37 @@ use std::path::{Path, PathBuf};
 
 /// What a command printed, standard output and error as they came, and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct CommandResult {
     pub output: String,
     pub code: i32,
 }
 
-/// The transcript with what `run` says now; `run` gets each command without its `$ `.
-pub fn retell(transcript: &str, mut run: impl FnMut(&str) -> Said) -> String {
-    let mut told = String::new();
+/// The transcript with what `run` prints now; `run` gets each command without its `$ `.
+pub fn replay(transcript: &str, mut run: impl FnMut(&str) -> CommandResult) -> String {
+    let mut text = String::new();
     for line in transcript.lines() {
         if line.starts_with("## ") {
-            told.push_str(&format!("{line}\n"));
+            text.push_str(&format!("{line}\n"));
         } else if let Some(command) = line.strip_prefix("$ ") {
-            told.push_str(&format!("{line}\n{}\n", told_of(&run(command))));
+            text.push_str(&format!("{line}\n{}\n", rendered(&run(command))));
         }
     }
-    told.trim_end().to_owned() + "\n"
+    text.trim_end().to_owned() + "\n"
 }
 
-fn told_of(Said { output, code }: &Said) -> String {
+fn rendered(CommandResult { output, code }: &CommandResult) -> String {
     let output: String = output.trim_end().lines().map(|line| format!("{}\n", line.trim_end())).collect();
     if *code == 0 { output } else { format!("{output}[exit {code}]\n") }
 }
 
 /// What differs from run to run, masked: times of day, pids, durations, free space.
 pub fn masked(text: &str) -> String {
-    let mut told = String::new();
+    let mut result = String::new();
     for line in text.split_inclusive('\n') {
         let words: Vec<String> = line.split_inclusive([' ', '\n']).map(mask_word).collect();
-        told.push_str(&mask_after(&mask_before(words).concat(), "(pid "));
+        result.push_str(&mask_after(&mask_before(words).concat(), "(pid "));
     }
-    told
+    result
 }
 
 /// `2026-01-31T12:00:00Z`, with what stands around it.
@@ -79,11 +79,11 @@ fn mask_after(line: &str, lead: &str) -> String {
 /// # Panics
 ///
 /// With both texts, if a transcript is no longer true.
-pub fn assert_true(folder: &Path, mut run: impl FnMut(&str) -> Said) {
+pub fn assert_true(folder: &Path, mut run: impl FnMut(&str) -> CommandResult) {
     let mut wrong = Vec::new();
     for file in transcripts(folder) {
         let then = std::fs::read_to_string(&file).expect("a transcript can be read");
-        let now = retell(&then, &mut run);
+        let now = replay(&then, &mut run);
         if std::env::var_os("UPDATE_GOLDEN").is_some() {
             std::fs::write(&file, &now).expect("a transcript can be written");
         } else if then != now {
@@ -120,11 +120,13 @@ mod tests {
     #[test]
     fn commands_and_remarks_stay_and_what_is_said_is_new() {
         let old = "## How it starts\n$ one\nold\n\n$ two\n";
-        let run =
-            |command: &str| Said { output: format!("{command} said  \n"), code: i32::from(command == "two") };
-        let told = retell(old, run);
-        assert_eq!(told, "## How it starts\n$ one\none said\n\n$ two\ntwo said\n[exit 1]\n");
-        assert_eq!(retell(&told, run), told);
+        let run = |command: &str| CommandResult {
+            output: format!("{command} said  \n"),
+            code: i32::from(command == "two"),
+        };
+        let text = replay(old, run);
+        assert_eq!(text, "## How it starts\n$ one\none said\n\n$ two\ntwo said\n[exit 1]\n");
+        assert_eq!(replay(&text, run), text);
     }
 
     #[test]

@@ -37,7 +37,7 @@ fn the_gateway_and_dns_fall_silent_while_the_node_is_still_watched() {
 }
 
 #[test]
-fn the_hub_answers_http_unless_told_not_to() {
+fn the_hub_answers_http_unless_switched_off() {
     let lab = Lab::start("http").unwrap();
     let node = static_node(&lab);
     assert!(hears(&node, HTTP));

@@ -24,7 +24,7 @@ fn hub_and_nodes_are_in_networks_of_their_own() {
 }
 
 #[test]
-fn wrong_wishes_are_told() {
+fn wrong_options_are_refused() {
     let lab = Lab::start("wishes").unwrap();
     let complaint = |started: linesman_lab::Result<linesman_lab::Node>| started.unwrap_err().to_string();
     assert!(complaint(lab.node("N 1").start()).contains("no name for a node"));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use linesman_lab::transcript::{self, Said};
+use linesman_lab::transcript::{self, CommandResult};
 use linesman_lab::{Daemon, documents};
 use linesman_tests::Host;
 use nix::sys::signal::{Signal, kill};
@@ -29,7 +29,7 @@ fn transcripts(host: &Host) {
     transcript::assert_true(&folder, |command| {
         let both = format!("{{ {command}; }} 2>&1");
         let output = host.node.exec(["sh", "-c", &both]).expect("a shell can be run");
-        Said { code: output.code().unwrap_or(-1), output: output.stdout }
+        CommandResult { code: output.code().unwrap_or(-1), output: output.stdout }
     });
 }
 

@@ -29,7 +29,7 @@ pub fn run() -> Fallible<()> {
     br_ex(&show, &lab, &node)?;
     cut_off(&show, &lab, &node)?;
     killed(&show, &lab, &node)?;
-    agent::kept(&show, &node)?;
+    agent::run_agent(&show, &node)?;
 
     show.title("What happened on this host");
     show.command(&node, &["linesman", "history"], 0)?;

@@ -107,7 +107,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Prints the policy's story whenever it changes, until this condition is true.
+    /// Prints the policy's status whenever it changes, until this condition is true.
     fn follow(&self, policy: &str, until: &str) -> Fallible<()> {
         let mut told = String::new();
         self.wait(&format!("policy {policy} to be {until}"), || {

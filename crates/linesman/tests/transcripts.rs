@@ -4,14 +4,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use linesman_lab::transcript::{self, Said};
+use linesman_lab::transcript::{self, CommandResult};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts")
 }
 
 /// In a shell, so that pipes work; both streams into one, as on a terminal.
-fn run(command: &str) -> Said {
+fn run(command: &str) -> CommandResult {
     let binary = Path::new(env!("CARGO_BIN_EXE_linesman"));
     let path = std::env::var("PATH").unwrap_or_default();
     let path = format!("{}:{path}", binary.parent().expect("a binary is in a folder").display());
@@ -30,7 +30,7 @@ fn run(command: &str) -> Said {
     let mut output = String::new();
     reader.read_to_string(&mut output).expect("linesman prints text");
     let status = shell.wait().expect("the shell ends");
-    Said { output, code: status.code().unwrap_or(-1) }
+    CommandResult { output, code: status.code().unwrap_or(-1) }
 }
 
 #[test]

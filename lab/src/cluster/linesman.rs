@@ -78,7 +78,7 @@ impl Cluster {
     }
 
     /// `linesman operator`, the machine's `binary`, in the hub's network with its own service account.
-    /// It serves no metrics unless told where: several operators share that network.
+    /// It serves no metrics unless given an address: several operators share that network.
     pub fn start_operator(&self, binary: &Path, identity: &str, options: &[&str]) -> Result<Running> {
         self.start_operator_with(binary, identity, options, &[])
     }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# run-all FOLDER: every program in it, in order, whatever becomes of each; their story is in /var/log/lab-boot.log.
+# run-all FOLDER: every program in it, in order, whatever becomes of each; their output is in /var/log/lab-boot.log.
 exec >>/var/log/lab-boot.log 2>&1
 for step in "$1"/*; do
   [ -x "$step" ] || continue

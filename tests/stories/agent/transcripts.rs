@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use linesman_lab::transcript::{self, Said};
+use linesman_lab::transcript::{self, CommandResult};
 use linesman_tests::agent_host::{AgentHost, policy};
 
 /// In a shell on the node.
@@ -12,7 +12,7 @@ fn told(agent_host: &AgentHost, folder: &str) {
         let both = format!("{{ {command}; }} 2>&1");
         let shell = agent_host.host.node.command(["sh", "-c", &both]).expect("a shell can be run");
         let output = shell.env("USER", "ann").output().expect("a shell can be run");
-        Said { code: output.code().unwrap_or(-1), output: transcript::masked(&output.stdout) }
+        CommandResult { code: output.code().unwrap_or(-1), output: transcript::masked(&output.stdout) }
     });
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use linesman_lab::transcript::{self, Said};
+use linesman_lab::transcript::{self, CommandResult};
 use linesman_tests::api::{Api, accepted, conditions, enactment, node_state, policy};
 use serde_json::json;
 
@@ -26,7 +26,7 @@ fn kubectl_prints_the_columns_that_people_know() {
     transcript::assert_true(&folder, |command| {
         let words: Vec<&str> = command.split(' ').skip(1).collect();
         let output = api.cluster.kubectl(&words).unwrap();
-        Said { code: output.code().unwrap_or(-1), output: masked(&(output.stdout + &output.stderr)) }
+        CommandResult { code: output.code().unwrap_or(-1), output: masked(&(output.stdout + &output.stderr)) }
     });
 }
 

@@ -10,24 +10,26 @@ use crate::build::Fallible;
 
 const POLICIES: &str = "/etc/linesman/policies";
 
-pub fn kept(show: &Show, node: &Node) -> Fallible<()> {
-    show.title("6. The agent keeps a directory of policies");
-    show.say("Two files: br1 from above, whose drift is corrected; and a new br2, which goes when its policy goes.");
+pub fn run_agent(show: &Show, node: &Node) -> Fallible<()> {
+    show.title("6. The agent applies a directory of policies");
+    show.say(
+        "Two files: br1 from above, with drift corrected, and a new br2, which is removed with its policy.",
+    );
     write(node, "office", &manifest("office", "drift: Correct", BRIDGE))?;
     write(node, "guests", &manifest("guests", "onDelete: Revert", GUESTS))?;
     show.prompt(&["linesman", "agent", "--standalone", "&"]);
     let agent = node.spawn(["linesman", "agent", "--standalone"])?;
-    let mut told = 0;
+    let mut printed = 0;
     wait(node, "both policies are in sync", |status| in_sync(status) == 2)?;
-    told = tell(show, &agent, told);
-    show.say("br1 was there already, so only br2 was made.");
+    printed = print_log(show, &agent, printed);
+    show.say("br1 was already in the desired state, so only br2 was created.");
     show.command(node, &["linesman", "status"], 0)?;
     drifted(show, node)?;
-    told = tell(show, &agent, told);
+    printed = print_log(show, &agent, printed);
     show.command(node, &["cat", "/sys/class/net/br1/mtu"], 0)?;
     reverted(show, node)?;
-    tell(show, &agent, told);
-    show.say("And this is what carries what now; the way of the default route is marked:");
+    print_log(show, &agent, printed);
+    show.say("How the interfaces are stacked now; the path of the default route is marked:");
     show.command(node, &["linesman", "topology"], 0)?;
     agent.signal(Signal::SIGTERM)?;
     agent.wait()?;
@@ -42,7 +44,7 @@ fn drifted(show: &Show, node: &Node) -> Fallible<()> {
     show.command(node, &["ip", "link", "set", "br1", "mtu", "1400"], 0)?;
     wait(node, "the drift is seen", |status| phase(status, "office") == Some("drifted"))?;
     show.command(node, &["linesman", "status"], 0)?;
-    show.say("`diff` shows it, `-` as declared, `+` as it is; and `why` whose it is:");
+    show.say("`diff` shows it (`-` declared, `+` found), and `why` names the policy:");
     show.command(node, &["linesman", "diff"], 2)?;
     show.command(node, &["linesman", "why", "br1.mtu"], 0)?;
     show.command(node, &["linesman", "unfreeze"], 0)?;
@@ -81,12 +83,12 @@ fn write(node: &Node, name: &str, text: &str) -> Fallible<()> {
     Ok(())
 }
 
-/// What the agent has said since; returns how much that was in all.
-fn tell(show: &Show, agent: &Running, told: usize) -> usize {
-    let said = agent.stderr();
-    let new = said.get(told..).unwrap_or_default();
+/// Prints what the agent logged since; returns the length of the log.
+fn print_log(show: &Show, agent: &Running, printed: usize) -> usize {
+    let log = agent.stderr();
+    let new = log.get(printed..).unwrap_or_default();
     new.lines().for_each(|line| show.print(&format!("agent: {line}")));
-    said.len()
+    log.len()
 }
 
 fn in_sync(status: &Value) -> usize {
