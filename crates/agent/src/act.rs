@@ -1,5 +1,7 @@
 //! Applying: policies into transactions, outcomes into the ledger.
 
+use std::time::Duration;
+
 use linesman_core::codes::CONTRADICTION;
 use linesman_core::codes::failures::NO_SECRET;
 use linesman_core::compose::compose;
@@ -9,16 +11,15 @@ use linesman_core::policy::Policy;
 use linesman_core::probe::{ParseError, Probe};
 use linesman_core::reconcile::{CorrectionHistory, Entry, Ledger, PolicyState};
 use linesman_core::secrets::{Secrets, hide, left_open};
+use linesman_daemon::backoff::Backoff;
+use linesman_daemon::clock;
 use linesman_engine::transaction::{Loaded, Refusal, Request, Session, Settings, Step};
 use linesman_engine::{Category, desired};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::clock;
-
-/// The first wait after something that was not the policy's fault; doubled each time.
-const FIRST_WAIT: u64 = 5;
-const LONGEST_WAIT: u64 = 300;
+/// After an attempt that made no changes.
+const BACKOFF: Backoff = Backoff::new(Duration::from_secs(5), Duration::from_secs(300));
 
 /// What an attempt came to, for one policy or several.
 #[derive(Debug)]
@@ -111,7 +112,7 @@ pub async fn together(
     request.policies = all.iter().map(|policy| policy.name.clone()).collect();
     request.probes = probes;
     if let Some(patience) = all.iter().filter_map(|p| p.options.patience).max() {
-        request.patience = std::time::Duration::from_secs(patience);
+        request.patience = Duration::from_secs(patience);
     }
     without_secrets(run(session, &request, settings, on_step).await, secrets)
 }
@@ -257,8 +258,7 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attemp
                 Attempt::Ended(outcome) => outcome.why().unwrap_or_default(),
                 Attempt::Unfit(why) | Attempt::Hindered(why) => why.clone(),
             };
-            let wait = FIRST_WAIT.saturating_mul(1 << attempts.min(10).saturating_sub(1)).min(LONGEST_WAIT);
-            let until = clock::now() + wait;
+            let until = clock::now() + BACKOFF.after(attempts).as_secs();
             (PolicyState::Waiting { reason, attempts, until }, former_state, former_revert_state)
         }
     };

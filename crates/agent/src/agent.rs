@@ -8,6 +8,7 @@ use std::time::Duration;
 use linesman_core::policy::Policy;
 use linesman_core::reconcile::{Ledger, Next, PolicyState, Situation, decide};
 use linesman_core::secrets::Secrets;
+use linesman_daemon::clock;
 use linesman_engine::journal::Journal;
 use linesman_engine::lock::HostLock;
 use linesman_engine::observe::live::Depth;
@@ -28,7 +29,7 @@ use crate::socket::{self, Command};
 use crate::sources::{self, Sources};
 use crate::state_file::StateFile;
 use crate::status::{self, Status};
-use crate::{Config, Error, Result, Source, clock, freeze, http, progress, systemd};
+use crate::{Config, Error, Result, Source, freeze, http, progress, systemd};
 
 /// Another writer may be in the middle of a change: drift is corrected if it is still there after this time.
 const SETTLE_TIME: Duration = Duration::from_secs(1);
@@ -55,7 +56,7 @@ pub async fn run(config: Config) -> Result<()> {
     };
     let mut stop = Signals::listen();
     let metrics = Rc::new(Metrics::new(config.version));
-    let started = clock::written(clock::now());
+    let started = clock::rfc3339(clock::now());
     let (status, watched) = watch::channel(Status {
         condition: status::HostCondition::Progressing,
         summary: "starting".into(),
@@ -84,7 +85,7 @@ pub async fn run(config: Config) -> Result<()> {
         }
     };
     let state_file = StateFile::ledger(&config.settings.state_dir);
-    let ledger = state_file.read();
+    let ledger = state_file.read()?;
     let host = Host::default();
     let probes = cluster.as_ref().map(|cluster| cluster.probes.clone() as Arc<dyn ClusterProbe>);
     let config = Config { settings: Settings { cluster: probes, ..config.settings.clone() }, ..config };
@@ -484,7 +485,7 @@ impl Agent {
             started: self.started.clone(),
             observed: match self.host.observed {
                 0 => "never".into(),
-                seconds => clock::written(seconds),
+                seconds => clock::rfc3339(seconds),
             },
         };
         self.metrics.status(&status, self.host.observed);

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::{ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
+use linesman_daemon::clock;
+use linesman_engine::atomic_file;
 use serde::{Deserialize, Serialize};
-
-use crate::clock;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freeze {
@@ -49,11 +49,9 @@ pub fn read(state_dir: &Path) -> Option<Freeze> {
 
 pub fn freeze(state_dir: &Path, by: &str, reason: Option<&str>) -> Result<Freeze> {
     let freeze =
-        Freeze { since: clock::written(clock::now()), by: by.into(), reason: reason.map(str::to_owned) };
+        Freeze { since: clock::rfc3339(clock::now()), by: by.into(), reason: reason.map(str::to_owned) };
     fs::create_dir_all(state_dir)?;
-    let fresh = path(state_dir).with_extension("new");
-    fs::write(&fresh, serde_json::to_vec(&freeze)?)?;
-    fs::rename(fresh, path(state_dir))?;
+    atomic_file::write(&path(state_dir), &serde_json::to_vec(&freeze)?, 0o644)?;
     Ok(freeze)
 }
 

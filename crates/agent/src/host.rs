@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use linesman_core::compare::Difference;
 use linesman_core::reconcile::{Entry, Ledger};
 use linesman_core::verify::verify;
+use linesman_daemon::clock;
 use linesman_engine::observe::live::{Depth, Live};
 use serde_json::Value;
-
-use crate::clock;
 
 #[derive(Debug, Default)]
 pub struct Host {

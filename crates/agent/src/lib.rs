@@ -5,7 +5,6 @@
 
 mod act;
 mod agent;
-mod clock;
 pub mod cluster;
 mod directory;
 pub mod freeze;
@@ -74,6 +73,11 @@ pub enum Error {
     HandlerLock { path: String, why: String },
     #[error("cannot write {path}: {why}")]
     StateFile { path: String, why: String },
+    #[error(
+        "{path} has version {found}, and this linesman reads versions up to {known}: install the linesman that wrote it, \
+         or move the file away to start without what it records"
+    )]
+    NewerStateFile { path: String, found: u64, known: u64 },
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;

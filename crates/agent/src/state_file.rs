@@ -1,14 +1,27 @@
 //! What an agent remembers, on disk.
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use linesman_engine::atomic_file;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
+
+/// Of the format of every state file.
+const VERSION: u64 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Versioned<T> {
+    version: u64,
+    content: T,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    version: u64,
+}
 
 #[derive(Clone, Debug)]
 pub struct StateFile {
@@ -31,37 +44,36 @@ impl StateFile {
         Self { path: state_dir.join("refresh-requests.json") }
     }
 
-    /// What cannot be read is put aside: without it, policies that are in sync are found to be so.
-    pub fn read<T: DeserializeOwned + Default>(&self) -> T {
-        let Ok(bytes) = fs::read(&self.path) else { return T::default() };
-        serde_json::from_slice(&bytes).unwrap_or_else(|e| {
-            let aside = self.path.with_extension("unreadable");
-            tracing::error!("cannot read {}: {e}; moved to {}", self.path.display(), aside.display());
-            fs::rename(&self.path, aside).ok();
-            T::default()
-        })
+    /// What cannot be read is put aside: without it, policies that are in sync are found to be so. What a newer version of
+    /// Linesman wrote is an error, since that version still needs it.
+    pub fn read<T: DeserializeOwned + Default>(&self) -> Result<T> {
+        let Ok(bytes) = fs::read(&self.path) else { return Ok(T::default()) };
+        if let Ok(Header { version }) = serde_json::from_slice(&bytes)
+            && version > VERSION
+        {
+            let path = self.path.display().to_string();
+            return Err(Error::NewerStateFile { path, found: version, known: VERSION });
+        }
+        match serde_json::from_slice(&bytes) {
+            Ok(Versioned { content, .. }) => Ok(content),
+            Err(e) => {
+                let aside = self.path.with_extension("unreadable");
+                tracing::error!("cannot read {}: {e}; moved to {}", self.path.display(), aside.display());
+                fs::rename(&self.path, aside).ok();
+                Ok(T::default())
+            }
+        }
     }
 
-    /// Whole or not at all, and there after a power cut.
-    pub fn write(&self, ledger: &impl Serialize) -> Result<()> {
+    pub fn write(&self, content: &impl Serialize) -> Result<()> {
         let failed = |e: &dyn std::fmt::Display| Error::StateFile {
             path: self.path.display().to_string(),
             why: e.to_string(),
         };
-        let bytes = serde_json::to_vec(ledger).map_err(|e| failed(&e))?;
-        let dir = self.path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(dir).map_err(|e| failed(&e))?;
-        let fresh = self.path.with_extension("new");
-        let store = || -> std::io::Result<()> {
-            // Policies may contain secrets.
-            let mut file =
-                fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
-            file.write_all(&bytes)?;
-            file.sync_all()?;
-            fs::rename(&fresh, &self.path)?;
-            File::open(dir)?.sync_all()
-        };
-        store().map_err(|e| failed(&e))
+        let bytes = serde_json::to_vec(&Versioned { version: VERSION, content }).map_err(|e| failed(&e))?;
+        fs::create_dir_all(self.path.parent().unwrap_or(Path::new("."))).map_err(|e| failed(&e))?;
+        // Policies may contain secrets.
+        atomic_file::write(&self.path, &bytes, 0o600).map_err(|e| failed(&e))
     }
 }
 
@@ -74,11 +86,33 @@ mod tests {
     fn what_cannot_be_read_is_put_aside() {
         let dir = tempfile::tempdir().unwrap();
         let state_file = StateFile::ledger(dir.path());
-        assert_eq!(state_file.read::<Ledger>(), Ledger::default());
+        assert_eq!(state_file.read::<Ledger>().unwrap(), Ledger::default());
         state_file.write(&Ledger::default()).unwrap();
-        assert_eq!(state_file.read::<Ledger>(), Ledger::default());
+        assert_eq!(state_file.read::<Ledger>().unwrap(), Ledger::default());
         fs::write(dir.path().join("policies.json"), "[").unwrap();
-        assert_eq!(state_file.read::<Ledger>(), Ledger::default());
+        assert_eq!(state_file.read::<Ledger>().unwrap(), Ledger::default());
         assert!(dir.path().join("policies.unreadable").exists());
+    }
+
+    #[test]
+    fn what_a_newer_version_wrote_is_refused_and_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        for state_file in [StateFile::ledger(dir.path()), StateFile::accepted_releases(dir.path())] {
+            let newer = r#"{ "version": 2, "unknown": {} }"#;
+            fs::write(&state_file.path, newer).unwrap();
+            let error = state_file.read::<Ledger>().unwrap_err().to_string();
+            let path = state_file.path.display().to_string();
+            assert!(error.starts_with(&format!("{path} has version 2")), "{error}");
+            assert!(error.contains("install the linesman that wrote it"), "{error}");
+            assert_eq!(fs::read_to_string(&state_file.path).unwrap(), newer);
+        }
+    }
+
+    #[test]
+    fn a_file_carries_its_version() {
+        let dir = tempfile::tempdir().unwrap();
+        let state_file = StateFile::accepted_releases(dir.path());
+        state_file.write(&Ledger::default()).unwrap();
+        assert_eq!(fs::read_to_string(&state_file.path).unwrap(), r#"{"version":1,"content":{}}"#);
     }
 }

@@ -7,9 +7,9 @@ use linesman_core::codes::CONTRADICTION;
 use linesman_core::compare::Difference;
 use linesman_core::policy::Drift;
 use linesman_core::reconcile::{Entry, Ledger, PolicyState, refusals};
+use linesman_daemon::clock;
 use serde::{Deserialize, Serialize};
 
-use crate::clock;
 use crate::freeze::Freeze;
 use crate::sources::Sources;
 
@@ -180,11 +180,11 @@ fn of_entry(name: &str, entry: &Entry, drift: Option<&Vec<Difference>>, now: u64
         PolicyState::Applied => (PolicyPhase::Drifted, Some(drifted(entry, &differences, now))),
         PolicyState::RolledBack { reason } => (PolicyPhase::RolledBack, Some(reason.clone())),
         PolicyState::Waiting { reason, until, .. } => {
-            (PolicyPhase::Waiting, Some(format!("{reason}; next attempt at {}", clock::written(*until))))
+            (PolicyPhase::Waiting, Some(format!("{reason}; next attempt at {}", clock::rfc3339(*until))))
         }
         PolicyState::RevertFailed { .. } => (PolicyPhase::Pending, None),
     };
-    PolicyStatus { since: Some(clock::written(entry.since)), differences, ..status(name, phase, reason) }
+    PolicyStatus { since: Some(clock::rfc3339(entry.since)), differences, ..status(name, phase, reason) }
 }
 
 fn drifted(entry: &Entry, differences: &[Difference], now: u64) -> String {
@@ -196,7 +196,7 @@ fn drifted(entry: &Entry, differences: &[Difference], now: u64) -> String {
     let pause = match (entry.policy.options.drift, entry.corrections.paused_until(now)) {
         (Drift::Correct, Some(until)) => format!(
             "; something else keeps changing it: next correction at {}, or run `linesman retry {}`",
-            clock::written(until),
+            clock::rfc3339(until),
             entry.policy.name
         ),
         _ => String::new(),

@@ -1,5 +1,7 @@
 //! What agent and operator share as daemons: the connection to the API server, watches, metrics and health over HTTP.
 
+pub mod backoff;
+pub mod clock;
 pub mod cluster;
 pub mod http;
 pub mod watch;

@@ -4,7 +4,6 @@
 //! changed. Several may run: the one that has the Lease acts, the others watch and stand by.
 
 mod cache;
-mod clock;
 mod enactment_object;
 mod events;
 mod facts;

@@ -6,14 +6,16 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use linesman_api::policy::PolicyStatus;
+use linesman_api::time::Time;
+use linesman_daemon::clock;
 use linesman_fleet::rollout::{Action, Decision, Settings, Situation, decide, orphans};
 
+use crate::Error;
 use crate::cache::{Affected, Cache};
 use crate::report::{Reported, report};
 use crate::rollout_state::RolloutState;
 use crate::watch::{WatchEvent, Watched, Watches, is_unknown_kind};
 use crate::writer::{Writer, Written};
-use crate::{Error, clock};
 
 /// Events that come within this time of each other are applied together, up to a limit.
 const QUIET: Duration = Duration::from_millis(15);
@@ -111,7 +113,7 @@ impl Operator {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let (now, time) = (Instant::now(), clock::now());
+        let (now, time) = (Instant::now(), Time(clock::now()));
         let ready = self.led && self.cache.borrow().is_synced();
         self.rollouts.values().filter(|_| ready).filter_map(|rollout| rollout.next(now, time)).min()
     }
@@ -138,7 +140,7 @@ impl Operator {
 
     /// One policy: decide, act, report.
     async fn reconcile(&mut self, name: &str) {
-        let (now, time) = (Instant::now(), clock::now());
+        let (now, time) = (Instant::now(), Time(clock::now()));
         let Some(rollout) = self.rollouts.get_mut(name) else { return };
         if !rollout.is_due(now, time) || !rollout.pending.are_seen(&self.cache.borrow(), now) {
             return;
@@ -165,7 +167,7 @@ impl Operator {
             nodes: cache.nodes.values().collect(),
             enactments: cache.enactments.values().collect(),
             settings: self.settings,
-            now: clock::now(),
+            now: Time(clock::now()),
         };
         Some(decide(&situation))
     }
@@ -176,7 +178,7 @@ impl Operator {
         let cache = self.cache.borrow();
         let rollout = self.rollouts.entry(name.into()).or_default();
         for action in actions.iter().take(BATCH) {
-            match self.writer.perform(name, action, &cache, clock::now()).await? {
+            match self.writer.perform(name, action, &cache, Time(clock::now())).await? {
                 Written::Done(write) => rollout.pending.expect(write, Instant::now()),
                 Written::Refused(write) => {
                     rollout.pending.expect(write, Instant::now());
@@ -203,7 +205,7 @@ impl Operator {
             object,
             status,
             rollout.status_written,
-            clock::now(),
+            Time(clock::now()),
         )
         .await?;
         match reported {
@@ -257,7 +259,7 @@ impl Operator {
 
     /// Whether nothing is left to do.
     async fn delete_orphans_of(&mut self, policy: &str, actions: &[Action]) -> Result<bool, Error> {
-        let (now, time) = (Instant::now(), clock::now());
+        let (now, time) = (Instant::now(), Time(clock::now()));
         let rollout = self.rollouts.entry(policy.into()).or_insert_with(RolloutState::new);
         if !rollout.is_due(now, time) || !rollout.pending.are_seen(&self.cache.borrow(), now) {
             return Ok(false);

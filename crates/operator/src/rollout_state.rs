@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use linesman_api::time::Time;
+use linesman_daemon::backoff::Backoff;
 use linesman_fleet::rollout::{BlockedBy, Decision, NodePhase};
 
 use crate::cache::Cache;
 use crate::pending_writes::PendingWrites;
 
 const FIRST_RETRY: Duration = Duration::from_secs(1);
-const LONGEST_RETRY: Duration = Duration::from_secs(60);
+const RETRY: Backoff = Backoff::new(FIRST_RETRY, Duration::from_secs(60));
 
 #[derive(Debug, Default)]
 pub struct RolloutState {
@@ -23,8 +24,8 @@ pub struct RolloutState {
     /// When the status was last written, and when it may be written again.
     pub status_written: Option<Instant>,
     pub status_due: Option<Instant>,
-    /// After an error: not before then, and the pause that led there.
-    retry: Option<(Instant, Duration)>,
+    /// After an error: not before then, and the back-off that led there.
+    retry: Option<(Instant, Backoff)>,
 }
 
 impl RolloutState {
@@ -41,7 +42,7 @@ impl RolloutState {
 
     /// Whether to reconcile; `time` is the wall clock.
     pub fn is_due(&self, now: Instant, time: Time) -> bool {
-        let may_retry = self.retry.is_none_or(|(at, _)| at <= now);
+        let may_retry = self.retry.as_ref().is_none_or(|(at, _)| *at <= now);
         may_retry
             && (self.dirty
                 || self.status_due.is_some_and(|due| due <= now)
@@ -81,8 +82,9 @@ impl RolloutState {
 
     /// The pause until the next attempt.
     pub fn failed(&mut self, now: Instant) -> Duration {
-        let pause = self.retry.map_or(FIRST_RETRY, |(_, pause)| (pause * 2).min(LONGEST_RETRY));
-        self.retry = Some((now + pause, pause));
+        let mut backoff = self.retry.take().map_or(RETRY, |(_, backoff)| backoff);
+        let pause = backoff.failed();
+        self.retry = Some((now + pause, backoff));
         self.dirty = true;
         pause
     }

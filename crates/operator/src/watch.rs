@@ -8,11 +8,11 @@ use futures_util::stream::{BoxStream, SelectAll, StreamExt, select_all};
 use k8s_openapi::Resource as _;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::runtime::WatchStreamExt;
-use kube::runtime::utils::Backoff;
 use kube::runtime::watcher::{self, Config, Event};
 use kube::{Api, Client, Resource, ResourceExt};
 use linesman_api::objects::{Enactment, Policy};
 use linesman_api::{kinds, labels};
+use linesman_daemon::backoff::Backoff;
 use linesman_daemon::watch::watch;
 use linesman_fleet::rollout::EnactmentFacts;
 use serde::de::DeserializeOwned;
@@ -22,8 +22,8 @@ use crate::nics::Nics;
 
 /// A watch without events for this long, in seconds, is started again: its connection may be dead.
 const WATCH: u32 = 120;
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Before a failed watch is started again.
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(5));
 
 #[derive(Debug)]
 pub enum WatchEvent {
@@ -180,25 +180,6 @@ impl Watches {
     }
 }
 
-/// Pauses before a failed watch is started again.
-struct Pauses(Duration);
-
-impl Iterator for Pauses {
-    type Item = Duration;
-
-    fn next(&mut self) -> Option<Duration> {
-        let pause = self.0;
-        self.0 = (pause * 2).min(LONGEST_PAUSE);
-        Some(pause)
-    }
-}
-
-impl Backoff for Pauses {
-    fn reset(&mut self) {
-        self.0 = FIRST_PAUSE;
-    }
-}
-
 fn changes<K, T: Send + 'static>(
     watched: Watched,
     api: Api<K>,
@@ -215,7 +196,7 @@ where
         Err(error) => Some(WatchEvent::Failed { watched, error }),
     };
     watch(api, config.timeout(WATCH))
-        .backoff(Pauses(FIRST_PAUSE))
+        .backoff(BACKOFF)
         .filter_map(move |event| std::future::ready(read(event)))
         .boxed()
 }

@@ -5,6 +5,7 @@ use linesman_core::policy::Policy;
 use linesman_core::reconcile::{Entry, Ledger, PolicyState};
 use linesman_core::secrets::left_open;
 use linesman_core::verify::verify;
+use linesman_daemon::clock;
 use linesman_engine::desired;
 use linesman_engine::journal::Record;
 use linesman_fleet::enactment::{AcceptedRelease, Planned};
@@ -13,7 +14,6 @@ use serde_json::Value;
 
 use super::Cluster;
 use crate::act::{self, Attempt, Ready};
-use crate::clock;
 
 impl Cluster {
     /// Call when the journal has nothing unfinished. `state` is the host as it is now.
@@ -47,7 +47,7 @@ fn is_tried_again(release: &AcceptedRelease, entry: Option<&Entry>) -> bool {
 
 /// From the newest record of this very release.
 fn recorded_outcome(name: &str, release: &AcceptedRelease, records: &[Record]) -> Option<Outcome> {
-    let since = clock::written(release.accepted_at);
+    let since = clock::rfc3339(release.accepted_at);
     let own = |record: &&Record| record.started >= since && record.concerns(name, release.revert);
     records.iter().rev().find(own)?.outcome.clone()
 }

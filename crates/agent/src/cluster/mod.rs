@@ -24,6 +24,7 @@ use linesman_core::diagnostic::Diagnostic;
 use linesman_core::policy::Policy;
 use linesman_core::reconcile::{Entry, Ledger, PolicyState};
 use linesman_core::secrets::{Secrets, references};
+use linesman_daemon::clock;
 use linesman_engine::{desired, nm};
 use linesman_fleet::enactment::{self, AcceptedRelease, AcceptedReleases, Bound, Planned};
 use linesman_fleet::report::{self, Category, Glob, Outcome, Versions};
@@ -31,7 +32,6 @@ use serde_json::{Value, json};
 use tracing::{info, warn};
 
 use crate::act::{Attempt, Ready};
-use crate::clock;
 use crate::metrics::Metrics;
 use crate::sources::Sources;
 use crate::state_file::StateFile;
@@ -72,7 +72,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    pub async fn join(config: &Config, state_dir: &Path, metrics: Rc<Metrics>) -> Result<Self, Error> {
+    pub async fn join(config: &Config, state_dir: &Path, metrics: Rc<Metrics>) -> crate::Result<Self> {
         let client =
             ClusterClient::new(config.kubeconfig.as_deref(), &config.node, &config.namespace).await?;
         let versions = Versions {
@@ -83,7 +83,7 @@ impl Cluster {
             nmstate: Some(desired::NMSTATE_VERSION.into()),
         };
         let state_file = StateFile::accepted_releases(state_dir);
-        let mut releases: AcceptedReleases = state_file.read();
+        let mut releases: AcceptedReleases = state_file.read()?;
         releases.forget_expired(Time(clock::now()));
         Ok(Self {
             enactments: Enactments::watch(&client),
@@ -92,7 +92,7 @@ impl Cluster {
                 StateFile::refresh_requests(state_dir),
                 config.filter.clone(),
                 versions,
-            ),
+            )?,
             updates: PendingUpdates::start(client.clone()),
             client,
             state_file,

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
+use linesman_daemon::backoff::Backoff;
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 
 use super::client::{ClusterClient, Error};
 
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-const LONGEST_WAIT: Duration = Duration::from_secs(15);
+const BACKOFF: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(15));
 
 /// A status of an object of ours.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +89,7 @@ async fn deliver(
     again: Rc<Notify>,
 ) {
     let mut waiting: BTreeMap<String, StatusUpdate> = BTreeMap::new();
-    let mut pause = FIRST_WAIT;
+    let mut backoff = BACKOFF;
     let mut unreachable = false;
     loop {
         let Some((key, update)) = waiting.pop_first() else {
@@ -101,7 +101,8 @@ async fn deliver(
         };
         match post(&client, &update).await {
             Ok(()) => {
-                (pause, unreachable) = (FIRST_WAIT, false);
+                backoff.reset();
+                unreachable = false;
                 report.send(Delivery::Published(update.target)).ok();
             }
             Err(Error::Gone) => {
@@ -115,8 +116,7 @@ async fn deliver(
                     tracing::warn!("{error}; status updates wait");
                 }
                 waiting.entry(key).or_insert(update);
-                tokio::time::timeout(pause, again.notified()).await.ok();
-                pause = (pause * 2).min(LONGEST_WAIT);
+                tokio::time::timeout(backoff.failed(), again.notified()).await.ok();
             }
         }
         while let Ok(update) = updates.try_recv() {

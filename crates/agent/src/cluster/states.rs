@@ -52,14 +52,14 @@ impl States {
         state_file: StateFile,
         filter: Vec<Glob>,
         versions: Versions,
-    ) -> Self {
+    ) -> crate::Result<Self> {
         let api: Api<Meta> = Api::all_with(client.client(), &state_resource());
         let own = Config::default().fields(&format!("metadata.name={}", client.node));
-        Self {
+        Ok(Self {
             client: client.clone(),
             events: watch(api, own).default_backoff().boxed(),
             asked: None,
-            answered: state_file.read(),
+            answered: state_file.read()?,
             state_file,
             filter,
             versions,
@@ -68,7 +68,7 @@ impl States {
             listed: false,
             forced: false,
             complained: false,
-        }
+        })
     }
 
     /// Waits for a request for a report, or until the object is gone. Cancel safe.

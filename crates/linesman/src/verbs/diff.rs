@@ -16,7 +16,13 @@ use crate::exit::Exit;
 use crate::output;
 
 pub async fn run(args: DiffArgs, format: Format, settings: &Settings) -> Exit {
-    let ledger: Ledger = StateFile::ledger(&settings.state_dir).read();
+    let ledger: Ledger = match StateFile::ledger(&settings.state_dir).read() {
+        Ok(ledger) => ledger,
+        Err(error) => {
+            output::error(format!("linesman: {error}"));
+            return Exit::Environment;
+        }
+    };
     if let Some(name) = args.policy.as_ref().filter(|name| ledger.get(name).is_none()) {
         output::error(format!(
             "linesman: policy {name} is not applied on this host; `linesman status` lists the policies"

@@ -13,7 +13,13 @@ use crate::exit::Exit;
 use crate::output;
 
 pub async fn run(args: WhyArgs, format: Format, settings: &Settings) -> Exit {
-    let ledger: Ledger = StateFile::ledger(&settings.state_dir).read();
+    let ledger: Ledger = match StateFile::ledger(&settings.state_dir).read() {
+        Ok(ledger) => ledger,
+        Err(error) => {
+            output::error(format!("linesman: {error}"));
+            return Exit::Environment;
+        }
+    };
     let observed = match Nm::connect().await {
         Ok(nm) => observe::retrieve(&nm).await,
         Err(e) => Err(e),
