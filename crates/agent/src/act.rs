@@ -21,29 +21,23 @@ use tokio::sync::watch;
 /// After an attempt that made no changes.
 const BACKOFF: Backoff = Backoff::new(Duration::from_secs(5), Duration::from_secs(300));
 
-/// What an attempt came to, for one policy or several.
-#[derive(Debug)]
-pub enum Attempt {
-    Ended(Box<Outcome>),
-    /// The document does not fit this host; nothing was touched.
-    Unfit(String),
-    /// The host lacks something, or is busy; nothing was touched.
-    Hindered(String),
+/// Whether it may have been one of several policies that made it fail for all.
+pub fn has_culprit(outcome: &Outcome) -> bool {
+    match outcome.verdict {
+        Verdict::RolledBack | Verdict::Incomplete => true,
+        Verdict::Abandoned => outcome.category == Some(Category::Input),
+        Verdict::Unchanged | Verdict::Committed | Verdict::Pending => false,
+    }
 }
 
-impl Attempt {
-    pub fn succeeded(&self) -> bool {
-        matches!(self, Self::Ended(outcome) if outcome.succeeded())
-    }
+/// The document does not fit this host.
+fn unfit(reason: impl Into<String>) -> Outcome {
+    Outcome::abandoned(Category::Input, reason)
+}
 
-    /// Whether it may have been one of several policies that spoilt it for all.
-    pub fn has_culprit(&self) -> bool {
-        match self {
-            Self::Ended(outcome) => matches!(outcome.verdict, Verdict::RolledBack | Verdict::Incomplete),
-            Self::Unfit(_) => true,
-            Self::Hindered(_) => false,
-        }
-    }
+/// The host lacks something, or is busy.
+fn hindered(reason: impl Into<String>) -> Outcome {
+    Outcome::abandoned(Category::Environment, reason)
 }
 
 /// A policy on its way: its state with captures filled in, and what would undo it.
@@ -57,7 +51,7 @@ pub struct Ready {
 }
 
 /// A host that is locked and looked at, for a first attempt.
-pub async fn begin(settings: &Settings) -> Result<Session, Attempt> {
+pub async fn begin(settings: &Settings) -> Result<Session, Outcome> {
     Session::begin(settings).await.map_err(refused)
 }
 
@@ -66,13 +60,12 @@ pub fn prepare(
     policies: &[Policy],
     secrets: &Secrets,
     loaded: &Loaded,
-) -> Vec<(Policy, Result<Ready, Attempt>)> {
+) -> Vec<(Policy, Result<Ready, Outcome>)> {
     let one = |policy: &Policy| {
         let resolve = |state: &Value| {
-            desired::resolve(state, policy.capture.as_ref(), &loaded.observed)
-                .map_err(|e| Attempt::Unfit(coded(&e)))
+            desired::resolve(state, policy.capture.as_ref(), &loaded.observed).map_err(|e| unfit(coded(&e)))
         };
-        let missing = |why| Attempt::Hindered(format!("{why} [{NO_SECRET}]"));
+        let missing = |why| hindered(format!("{why} [{NO_SECRET}]"));
         let state = resolve(&secrets.fill(&policy.state).map_err(missing)?)?;
         let recorded_state = resolve(&left_open(&policy.state))?;
         let mut revert_state = linesman_core::plan::plan(&state, &loaded.observed, &loaded.facts)
@@ -93,7 +86,7 @@ pub async fn together(
     secrets: &Secrets,
     settings: &Settings,
     on_step: &mut dyn FnMut(&str, &Step),
-) -> Attempt {
+) -> Outcome {
     let policies: Vec<Policy> =
         ready.iter().map(|r| Policy { state: r.state.clone(), capture: None, ..r.policy.clone() }).collect();
     let all: Vec<&Policy> = policies.iter().collect();
@@ -101,12 +94,12 @@ pub async fn together(
         Ok(state) => state,
         Err(conflicts) => {
             let conflicts: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
-            return Attempt::Unfit(format!("conflict: {} [{CONTRADICTION}]", conflicts.join("; ")));
+            return unfit(format!("conflict: {} [{CONTRADICTION}]", conflicts.join("; ")));
         }
     };
     let probes = match probes(&all) {
         Ok(probes) => probes,
-        Err(error) => return Attempt::Unfit(error.to_string()),
+        Err(error) => return unfit(error.to_string()),
     };
     let mut request = Request::new(title(&all), state);
     request.policies = all.iter().map(|policy| policy.name.clone()).collect();
@@ -127,27 +120,21 @@ fn probes(policies: &[&Policy]) -> Result<Option<Vec<Probe>>, ParseError> {
 }
 
 /// Messages of NetworkManager and nmstate may contain what they were given.
-fn without_secrets(attempt: Attempt, secrets: &Secrets) -> Attempt {
+fn without_secrets(mut outcome: Outcome, secrets: &Secrets) -> Outcome {
     let clean = |text: &str| {
         let mut text = Value::from(text);
         secrets.redact(&mut text);
         text.as_str().unwrap_or_default().to_string()
     };
-    match attempt {
-        Attempt::Unfit(why) => Attempt::Unfit(clean(&why)),
-        Attempt::Hindered(why) => Attempt::Hindered(clean(&why)),
-        Attempt::Ended(mut outcome) => {
-            outcome.reason = outcome.reason.as_deref().map(clean);
-            for text in outcome.remaining.iter_mut().chain(&mut outcome.notes) {
-                *text = clean(text);
-            }
-            for difference in &mut outcome.differences {
-                secrets.redact(&mut difference.want);
-                secrets.redact(&mut difference.got);
-            }
-            Attempt::Ended(outcome)
-        }
+    outcome.reason = outcome.reason.as_deref().map(clean);
+    for text in outcome.remaining.iter_mut().chain(&mut outcome.notes) {
+        *text = clean(text);
     }
+    for difference in &mut outcome.differences {
+        secrets.redact(&mut difference.want);
+        secrets.redact(&mut difference.got);
+    }
+    outcome
 }
 
 /// What people call it in `linesman history`.
@@ -168,18 +155,18 @@ pub async fn revert(
     applied: &[Policy],
     settings: &Settings,
     on_step: &mut dyn FnMut(&str, &Step),
-) -> Attempt {
+) -> Outcome {
     let others: Vec<&Policy> = applied.iter().filter(|p| p.name != entry.policy.name).collect();
     let others = compose(&others).unwrap_or(Value::Null);
     let revert_state = without(&entry.revert_state, &others);
     let mut request = Request::new(format!("revert of policy {}", entry.policy.name), revert_state);
     (request.policies, request.revert) = (vec![entry.policy.name.clone()], true);
     if request.state.as_object().is_none_or(serde_json::Map::is_empty) {
-        return Attempt::Ended(Box::new(Outcome::unchanged()));
+        return Outcome::unchanged();
     }
     match begin(settings).await {
         Ok(session) => run(session, &request, settings, on_step).await,
-        Err(attempt) => attempt,
+        Err(outcome) => outcome,
     }
 }
 
@@ -188,17 +175,14 @@ async fn run(
     request: &Request,
     settings: &Settings,
     on_step: &mut dyn FnMut(&str, &Step),
-) -> Attempt {
+) -> Outcome {
     // A daemon that is stopped finishes its change first: rolled back, the change would count as failed.
     let (_never, stop) = watch::channel(false);
     let mut report = |step: Step| on_step(&request.source, &step);
-    match session.apply(request, settings, stop, &mut report).await {
-        Ok(outcome) => Attempt::Ended(Box::new(outcome)),
-        Err(refusal) => refused(refusal),
-    }
+    session.apply(request, settings, stop, &mut report).await.unwrap_or_else(refused)
 }
 
-fn refused(refusal: Refusal) -> Attempt {
+fn refused(refusal: Refusal) -> Outcome {
     match refusal {
         Refusal::Document(problems) => {
             let problems: Vec<String> = problems
@@ -208,10 +192,10 @@ fn refused(refusal: Refusal) -> Attempt {
                     _ => format!("{} [{}]", p.message, p.code),
                 })
                 .collect();
-            Attempt::Unfit(problems.join("; "))
+            unfit(problems.join("; "))
         }
-        Refusal::Host(error) if error.category() == Category::Input => Attempt::Unfit(coded(&error)),
-        Refusal::Host(error) => Attempt::Hindered(coded(&error)),
+        Refusal::Host(error) if error.category() == Category::Input => unfit(coded(&error)),
+        Refusal::Host(error) => hindered(coded(&error)),
     }
 }
 
@@ -220,8 +204,12 @@ fn coded(error: &linesman_engine::Error) -> String {
     if text.contains(code) { text } else { format!("{text} [{code}]") }
 }
 
-/// Writes what an attempt came to into the ledger. `ready` is absent if it did not come that far.
-pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attempt: &Attempt) {
+pub fn reason(outcome: &Outcome) -> String {
+    outcome.why().unwrap_or_else(|| "no reason given".into())
+}
+
+/// Writes an outcome into the ledger. `ready` is absent if the policy could not be prepared.
+pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, outcome: &Outcome) {
     let former = ledger.0.remove(&policy.name);
     let (former_state, former_revert_state, mut corrections) =
         former.as_ref().map_or((Value::Null, Value::Null, CorrectionHistory::default()), |e| {
@@ -233,8 +221,9 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attemp
         Some(PolicyState::Waiting { attempts, .. }) if !edited => attempts + 1,
         _ => 1,
     };
-    let (policy_state, applied_state, revert_state) = match (attempt, ready) {
-        (Attempt::Ended(outcome), Some(ready)) if outcome.succeeded() => {
+    let untouched = outcome.verdict == Verdict::Abandoned;
+    let (policy_state, applied_state, revert_state) = match ready {
+        Some(ready) if outcome.succeeded() => {
             let revert_state = if former_revert_state.is_null() {
                 ready.revert_state.clone()
             } else {
@@ -243,23 +232,17 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, attemp
             (PolicyState::Applied, ready.recorded_state.clone(), revert_state)
         }
         // A correction that failed, since another writer changes the same: the policy stays applied, drift is only reported.
-        (Attempt::Ended(outcome), _)
-            if outcome.verdict != Verdict::Abandoned && !edited && before == Some(PolicyState::Applied) =>
-        {
+        _ if !untouched && !edited && before == Some(PolicyState::Applied) => {
             corrections.record_failure(clock::now());
             (PolicyState::Applied, former_state, former_revert_state)
         }
-        (Attempt::Ended(outcome), _) if outcome.verdict != Verdict::Abandoned => {
-            let reason = outcome.why().unwrap_or_else(|| "no reason given".into());
-            (PolicyState::RolledBack { reason }, former_state, former_revert_state)
+        _ if !untouched => {
+            (PolicyState::RolledBack { reason: reason(outcome) }, former_state, former_revert_state)
         }
-        (attempt, _) => {
-            let reason = match attempt {
-                Attempt::Ended(outcome) => outcome.why().unwrap_or_default(),
-                Attempt::Unfit(why) | Attempt::Hindered(why) => why.clone(),
-            };
+        _ => {
             let until = clock::now() + BACKOFF.after(attempts).as_secs();
-            (PolicyState::Waiting { reason, attempts, until }, former_state, former_revert_state)
+            let waiting = PolicyState::Waiting { reason: reason(outcome), attempts, until };
+            (waiting, former_state, former_revert_state)
         }
     };
     debug_assert!(policy_state.follows(before.as_ref()), "{before:?} -> {policy_state:?}");
@@ -300,7 +283,7 @@ mod tests {
     #[test]
     fn an_edited_policy_still_reverts_to_the_state_before_its_first_version() {
         let mut ledger = Ledger::default();
-        let done = Attempt::Ended(Box::new(Outcome::committed()));
+        let done = Outcome::committed();
         enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &done);
         enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &done);
         let entry = ledger.get("a").unwrap();
@@ -311,14 +294,9 @@ mod tests {
     #[test]
     fn what_failed_leaves_the_former_version_applied() {
         let mut ledger = Ledger::default();
-        enter(
-            &mut ledger,
-            &policy(9000),
-            Some(&ready(9000, 1500)),
-            &Attempt::Ended(Box::new(Outcome::committed())),
-        );
+        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &Outcome::committed());
         let bad = Outcome { reason: Some("cut off".into()), ..Outcome::new(Verdict::RolledBack) };
-        enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &Attempt::Ended(Box::new(bad)));
+        enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &bad);
         let entry = ledger.get("a").unwrap();
         assert_eq!(entry.policy_state, PolicyState::RolledBack { reason: "cut off".into() });
         assert_eq!(entry.applied_state["interfaces"][0]["mtu"], 9000);
@@ -327,14 +305,9 @@ mod tests {
     #[test]
     fn a_failed_correction_is_not_repeated_over_and_over() {
         let mut ledger = Ledger::default();
-        enter(
-            &mut ledger,
-            &policy(9000),
-            Some(&ready(9000, 1500)),
-            &Attempt::Ended(Box::new(Outcome::committed())),
-        );
+        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &Outcome::committed());
         let bad = Outcome { reason: Some("mtu".into()), ..Outcome::new(Verdict::RolledBack) };
-        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &Attempt::Ended(Box::new(bad)));
+        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &bad);
         let entry = ledger.get("a").unwrap();
         assert!(entry.is_applied());
         assert!(entry.corrections.paused_until(clock::now()).is_some());
@@ -348,10 +321,10 @@ mod tests {
             other => panic!("{other:?}"),
         };
         for expected in 1..4 {
-            enter(&mut ledger, &policy(1), None, &Attempt::Hindered("no NetworkManager".into()));
+            enter(&mut ledger, &policy(1), None, &hindered("no NetworkManager"));
             assert_eq!(attempts(&ledger), expected);
         }
-        enter(&mut ledger, &policy(2), None, &Attempt::Unfit("no such port".into()));
+        enter(&mut ledger, &policy(2), None, &unfit("no such port"));
         assert_eq!(attempts(&ledger), 1);
     }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use linesman_core::outcome::Outcome;
 use linesman_core::policy::Policy;
 use linesman_core::reconcile::{Ledger, Next, PolicyState, Situation, decide};
 use linesman_core::secrets::Secrets;
@@ -19,7 +20,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 use tracing::{info, warn};
 
-use crate::act::{self, Attempt, Ready};
+use crate::act::{self, Ready, reason};
 use crate::cluster::Cluster;
 use crate::cluster::handler_lock::{self, HandlerLock};
 use crate::directory::Directory;
@@ -238,10 +239,10 @@ impl Agent {
         };
         let session = match act::begin(&self.config.settings).await {
             Ok(session) => session,
-            Err(attempt) => {
-                warn!(policies = names.join(", "), "{}", reason(&attempt));
+            Err(outcome) => {
+                warn!(policies = names.join(", "), "{}", reason(&outcome));
                 for policy in &policies {
-                    self.note(policy, None, &attempt);
+                    self.note(policy, None, &outcome);
                 }
                 return self.store();
             }
@@ -250,7 +251,7 @@ impl Agent {
         for (policy, result) in act::prepare(&policies, &secrets, session.loaded()) {
             match result {
                 Ok(one) => ready.push(one),
-                Err(attempt) => self.enter(&policy, None, &attempt),
+                Err(outcome) => self.enter(&policy, None, &outcome),
             }
         }
         if let Some(cluster) = &mut self.cluster {
@@ -258,23 +259,23 @@ impl Agent {
         }
         let all: Vec<&Ready> = ready.iter().collect();
         if !all.is_empty() {
-            let attempt = self.together(session, &all, &secrets).await;
-            if all.len() > 1 && attempt.has_culprit() {
+            let outcome = self.together(session, &all, &secrets).await;
+            if all.len() > 1 && act::has_culprit(&outcome) {
                 warn!(
                     policies = names.join(", "),
                     "applied together: {}; applying them one by one",
-                    reason(&attempt)
+                    reason(&outcome)
                 );
                 for one in &all {
-                    let attempt = match act::begin(&self.config.settings).await {
+                    let outcome = match act::begin(&self.config.settings).await {
                         Ok(session) => self.together(session, &[one], &secrets).await,
-                        Err(attempt) => attempt,
+                        Err(outcome) => outcome,
                     };
-                    self.enter(&one.policy, Some(one), &attempt);
+                    self.enter(&one.policy, Some(one), &outcome);
                 }
             } else {
                 for one in &all {
-                    self.enter(&one.policy, Some(one), &attempt);
+                    self.enter(&one.policy, Some(one), &outcome);
                 }
             }
         }
@@ -282,7 +283,7 @@ impl Agent {
         self.store();
     }
 
-    async fn together(&mut self, session: Session, ready: &[&Ready], secrets: &Secrets) -> Attempt {
+    async fn together(&mut self, session: Session, ready: &[&Ready], secrets: &Secrets) -> Outcome {
         let status = self.status.clone();
         let probes = self.cluster.as_ref().map(|cluster| cluster.probes.clone());
         let mut on_step = |what: &str, step: &_| {
@@ -291,31 +292,21 @@ impl Agent {
             }
             publish_progress(&status, what, progress::step(step));
         };
-        let attempt = act::together(session, ready, secrets, &self.config.settings, &mut on_step).await;
+        let outcome = act::together(session, ready, secrets, &self.config.settings, &mut on_step).await;
         if let Some(cluster) = &self.cluster {
             cluster.probes.assume_ready(false);
         }
-        self.count(&attempt);
-        attempt
+        self.metrics.outcome(&outcome);
+        outcome
     }
 
-    fn count(&self, attempt: &Attempt) {
-        match attempt {
-            Attempt::Ended(outcome) => self.metrics.outcome(outcome),
-            Attempt::Unfit(_) | Attempt::Hindered(_) => self.metrics.refused(),
-        }
+    fn enter(&mut self, policy: &Policy, ready: Option<&Ready>, outcome: &Outcome) {
+        progress::log_outcome(&policy.name, outcome);
+        self.note(policy, ready, outcome);
     }
 
-    fn enter(&mut self, policy: &Policy, ready: Option<&Ready>, attempt: &Attempt) {
-        match attempt {
-            Attempt::Ended(outcome) => progress::log_outcome(&policy.name, outcome),
-            other => warn!(policy = policy.name, "{}", reason(other)),
-        }
-        self.note(policy, ready, attempt);
-    }
-
-    fn note(&mut self, policy: &Policy, ready: Option<&Ready>, attempt: &Attempt) {
-        act::enter(&mut self.ledger, policy, ready, attempt);
+    fn note(&mut self, policy: &Policy, ready: Option<&Ready>, outcome: &Outcome) {
+        act::enter(&mut self.ledger, policy, ready, outcome);
         // The ledger is on disk before the outcome is published.
         if self.cluster.is_some() {
             self.store();
@@ -325,7 +316,7 @@ impl Agent {
                 Some(PolicyState::Waiting { attempts, .. }) => *attempts,
                 _ => 1,
             };
-            cluster.enter(&policy.name, ready, attempt, attempts);
+            cluster.enter(&policy.name, ready, outcome, attempts);
             self.sources = cluster.sources(&self.ledger);
         }
     }
@@ -338,19 +329,19 @@ impl Agent {
         }
         let status = self.status.clone();
         let mut on_step = |what: &str, step: &_| publish_progress(&status, what, progress::step(step));
-        let attempt = act::revert(&entry, &applied, &self.config.settings, &mut on_step).await;
-        self.count(&attempt);
-        if attempt.succeeded() {
+        let outcome = act::revert(&entry, &applied, &self.config.settings, &mut on_step).await;
+        self.metrics.outcome(&outcome);
+        if outcome.succeeded() {
             info!(policy = name, "removed; its changes were reverted");
             self.ledger.0.remove(name);
         } else if let Some(entry) = self.ledger.0.get_mut(name) {
-            let reason = reason(&attempt);
+            let reason = reason(&outcome);
             warn!(policy = name, "removed, but its changes could not be reverted: {reason}");
             entry.transition(PolicyState::RevertFailed { reason });
         }
         self.store();
         if let Some(cluster) = &mut self.cluster {
-            cluster.enter(name, None, &attempt, 1);
+            cluster.enter(name, None, &outcome, 1);
             self.sources = cluster.sources(&self.ledger);
         }
         self.host.verified(&self.ledger, &[]);
@@ -512,13 +503,6 @@ fn publish_progress(sender: &watch::Sender<Status>, what: &str, step: &str) {
         status.summary = format!("{what}: {step}");
     });
     systemd::status(&sender.borrow().summary);
-}
-
-fn reason(attempt: &Attempt) -> String {
-    match attempt {
-        Attempt::Ended(outcome) => outcome.why().unwrap_or_else(|| "no reason given".into()),
-        Attempt::Unfit(why) | Attempt::Hindered(why) => why.clone(),
-    }
 }
 
 /// SIGTERM and SIGINT stop, SIGHUP reads everything again.

@@ -157,6 +157,8 @@ impl Metrics {
             Verdict::Committed | Verdict::Pending => "committed",
             Verdict::RolledBack => "rolled-back",
             Verdict::Incomplete => "incomplete",
+            // Without a step it did not begin: the document does not fit, or the host is not ready.
+            Verdict::Abandoned if outcome.step.is_none() => "refused",
             Verdict::Abandoned => "abandoned",
         };
         self.applies.get_or_create(&ByOutcome { outcome: word }).inc();
@@ -164,10 +166,6 @@ impl Metrics {
             #[allow(clippy::cast_precision_loss)]
             self.duration.observe(outcome.milliseconds as f64 / 1000.0);
         }
-    }
-
-    pub fn refused(&self) {
-        self.applies.get_or_create(&ByOutcome { outcome: "refused" }).inc();
     }
 
     pub fn looked(&self, depth: &'static str) {

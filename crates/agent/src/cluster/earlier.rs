@@ -13,7 +13,7 @@ use linesman_fleet::report;
 use serde_json::Value;
 
 use super::Cluster;
-use crate::act::{self, Attempt, Ready};
+use crate::act::{self, Ready};
 
 impl Cluster {
     /// Call when the journal has nothing unfinished. `state` is the host as it is now.
@@ -28,9 +28,8 @@ impl Cluster {
             let found = recorded.or_else(|| unchanged(release, state));
             let outcome = match found {
                 Some(outcome) => {
-                    let attempt = Attempt::Ended(Box::new(outcome));
-                    enter(ledger, name, release, &attempt);
-                    super::outcome(&attempt)
+                    enter(ledger, name, release, &outcome);
+                    outcome
                 }
                 None => release.after_a_crash(ledger.get(name)),
             };
@@ -64,11 +63,11 @@ fn is_open(entry: &Entry, policy: &Policy) -> bool {
     entry.policy != *policy || matches!(entry.policy_state, PolicyState::Waiting { .. })
 }
 
-fn enter(ledger: &mut Ledger, name: &str, release: &AcceptedRelease, attempt: &Attempt) {
-    let untouched = matches!(attempt, Attempt::Ended(outcome) if outcome.verdict == Verdict::Abandoned);
+fn enter(ledger: &mut Ledger, name: &str, release: &AcceptedRelease, outcome: &Outcome) {
+    let untouched = outcome.verdict == Verdict::Abandoned;
     match &release.policy {
         _ if untouched => {}
-        _ if release.revert && attempt.succeeded() => {
+        _ if release.revert && outcome.succeeded() => {
             ledger.0.remove(name);
         }
         _ if release.revert => {}
@@ -79,7 +78,7 @@ fn enter(ledger: &mut Ledger, name: &str, release: &AcceptedRelease, attempt: &A
                 state,
                 revert_state,
             });
-            act::enter(ledger, policy, ready.as_ref(), attempt);
+            act::enter(ledger, policy, ready.as_ref(), outcome);
         }
         _ => {}
     }

@@ -31,7 +31,7 @@ use linesman_fleet::report::{self, Category, Glob, Outcome, Versions};
 use serde_json::{Value, json};
 use tracing::{info, warn};
 
-use crate::act::{Attempt, Ready};
+use crate::act::Ready;
 use crate::metrics::Metrics;
 use crate::sources::Sources;
 use crate::state_file::StateFile;
@@ -303,19 +303,18 @@ impl Cluster {
         found
     }
 
-    /// What an attempt came to.
-    pub fn enter(&mut self, name: &str, ready: Option<&Ready>, attempt: &Attempt, attempts: u32) {
+    /// Records the outcome of a release, to be published.
+    pub fn enter(&mut self, name: &str, ready: Option<&Ready>, outcome: &Outcome, attempts: u32) {
         let node = self.client.node.clone();
         let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) else { return };
-        let outcome = outcome(attempt);
         // A revert is not retried automatically: its failure is reported at once.
         if outcome.may_retry() && !release.revert {
-            release.report(report::retrying(&outcome, &node, attempts.into()), false);
+            release.report(report::retrying(outcome, &node, attempts.into()), false);
         } else {
-            if let Some(ready) = ready.filter(|_| attempt.succeeded()) {
+            if let Some(ready) = ready.filter(|_| outcome.succeeded()) {
                 release.features = desired::features(&ready.state);
             }
-            release.report(report::ended(&outcome, release.revert), true);
+            release.report(report::ended(outcome, release.revert), true);
         }
         self.store();
     }
@@ -402,14 +401,6 @@ fn timeless(status: &Value) -> Value {
         }
     }
     status
-}
-
-fn outcome(attempt: &Attempt) -> Outcome {
-    match attempt {
-        Attempt::Ended(outcome) => (**outcome).clone(),
-        Attempt::Unfit(why) => Outcome::abandoned(Category::Input, why),
-        Attempt::Hindered(why) => Outcome::abandoned(Category::Environment, why),
-    }
 }
 
 fn refused(bound: &Bound, why: &str) -> AcceptedRelease {
