@@ -22,6 +22,7 @@ pub async fn run(args: RecoverArgs, settings: &Settings) -> Exit {
 
 async fn finish(args: RecoverArgs, settings: &Settings) -> Result<Exit, Error> {
     let journal = Journal::new(&settings.state_dir);
+    journal.check_versions()?;
     if journal.unfinished().is_empty() {
         output::line("nothing to recover");
         return Ok(Exit::Done);
@@ -49,4 +50,24 @@ async fn finish(args: RecoverArgs, settings: &Settings) -> Result<Exit, Error> {
         }
     }
     Ok(exit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_newer_linesman_left_unfinished_is_refused() {
+        let state_dir = std::env::temp_dir().join(format!("linesman-recover-{}", std::process::id()));
+        let journal = state_dir.join("journal");
+        std::fs::create_dir_all(&journal).unwrap();
+        std::fs::write(journal.join("1.record.json"), r#"{"version": 99}"#).unwrap();
+        std::fs::write(journal.join("1.snapshot.json"), r#"{"version": 99}"#).unwrap();
+        let settings = Settings { state_dir: state_dir.clone(), ..Settings::default() };
+        for boot in [false, true] {
+            let refused = finish(RecoverArgs { boot }, &settings).await;
+            assert!(matches!(refused, Err(Error::NewerFile { found: 99, .. })), "{refused:?}");
+        }
+        std::fs::remove_dir_all(state_dir).unwrap();
+    }
 }
