@@ -48,7 +48,12 @@ pub struct ApplyOptions {
 pub struct Worker(Child);
 
 impl Worker {
-    pub async fn start(desired: &Value, dead_man: Duration, options: ApplyOptions) -> Result<Self> {
+    pub async fn start(
+        desired: &Value,
+        dead_man: Duration,
+        options: ApplyOptions,
+        arguments: &[String],
+    ) -> Result<Self> {
         let failed = |e: std::io::Error| Error::call("starting the worker", e);
         let request = WorkerRequest {
             desired: desired.clone(),
@@ -61,6 +66,7 @@ impl Worker {
         let mut child = Command::new("/proc/self/exe")
             .arg0("linesman")
             .arg(VERB)
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())

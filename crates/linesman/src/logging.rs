@@ -14,8 +14,10 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::Verb;
 
-/// Sets the format for a daemon and for the worker processes that it starts.
+/// Sets the format for a daemon.
 pub const FORMAT: &str = "LINESMAN_LOG_FORMAT";
+/// Its flag; a worker process gets it from the daemon that starts it.
+const FLAG: &str = "--log-format";
 
 /// Libraries report at `info` what only their developers need.
 const DAEMON: &str =
@@ -49,10 +51,24 @@ pub fn install(verb: &Verb) {
     }
 }
 
-/// Its standard error is that of the process that started it.
-pub fn install_for_worker() {
-    let format = std::env::var(FORMAT).ok().and_then(|text| LogFormat::from_str(&text, true).ok());
+/// The worker's standard error is that of the process that started it, so it writes the same format.
+pub fn worker_arguments(format: LogFormat) -> Vec<String> {
+    let value = format.to_possible_value();
+    value.map(|value| vec![FLAG.to_owned(), value.get_name().to_owned()]).unwrap_or_default()
+}
+
+pub fn install_for_worker(mut arguments: impl Iterator<Item = String>) {
+    let given = arguments.find(|argument| argument == FLAG).and_then(|_| arguments.next());
+    let format = given.and_then(|text| LogFormat::from_str(&text, true).ok());
     start(COMMAND, format.unwrap_or(LogFormat::Text), Prefix::Word);
+}
+
+/// What ends a daemon. In a log of JSON objects it is one of them.
+pub fn fatal(format: LogFormat, error: impl fmt::Display) {
+    match format {
+        LogFormat::Json => tracing::error!("{error}"),
+        LogFormat::Text => crate::output::error(format!("linesman: {error}")),
+    }
 }
 
 fn start(default: &str, format: LogFormat, prefix: Prefix) {

@@ -20,7 +20,7 @@ use crate::exit::Exit;
 fn main() -> ExitCode {
     // Spoken between linesman's own processes: no help, completion or "did you mean" shall name it.
     if std::env::args_os().nth(1).is_some_and(|word| word == worker::VERB) {
-        logging::install_for_worker();
+        logging::install_for_worker(std::env::args().skip(2));
         return within(worker::main());
     }
     let cli = match Cli::try_parse() {

@@ -59,6 +59,7 @@ fn agent_and_operator_write_text_with_time_and_level() {
     }
 }
 
+/// Also the error that ends it.
 #[test]
 fn agent_and_operator_write_json_when_asked() {
     for arguments in [AGENT, OPERATOR] {
@@ -70,5 +71,8 @@ fn agent_and_operator_write_json_when_asked() {
             "{text}"
         );
         assert!(event["error"].is_string() && event["timestamp"].is_string(), "{text}");
+        let last: Value = serde_json::from_str(text.lines().last().unwrap_or_default()).unwrap();
+        assert_eq!(last["level"], "ERROR", "{text}");
+        assert!(last["message"].as_str().is_some_and(|m| m.contains("nowhere")), "{text}");
     }
 }

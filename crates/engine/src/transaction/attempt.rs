@@ -136,7 +136,8 @@ pub async fn run(
 async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, AttemptFailure> {
     let whole = linesman_core::plan::applicable(&record.desired, &context.snapshot.state);
     let wanted = desired::changed_only(&whole, &record.plan);
-    Worker::start(&wanted, dead_man_while_applying(context.settings, record), context.request.options)
+    let dead_man = dead_man_while_applying(context.settings, record);
+    Worker::start(&wanted, dead_man, context.request.options, &context.settings.worker_arguments)
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))
 }

@@ -96,6 +96,8 @@ pub struct Settings {
     pub cluster: Cluster,
     /// What the probe of DNS asks for, where the probe itself does not say; none: the root.
     pub dns_name: Option<String>,
+    /// Arguments of the worker process: how it writes its log.
+    pub worker_arguments: Vec<String>,
 }
 
 impl Default for Settings {
@@ -107,6 +109,7 @@ impl Default for Settings {
             settle: Duration::from_secs(12),
             cluster: None,
             dns_name: None,
+            worker_arguments: Vec::new(),
         }
     }
 }

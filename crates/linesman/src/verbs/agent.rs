@@ -6,23 +6,24 @@ use linesman_fleet::report::Glob;
 
 use crate::cli::AgentArgs;
 use crate::exit::Exit;
-use crate::output;
+use crate::logging;
 
 pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
+    let format = args.logging.log_format;
     let listen = match super::listen(&args.listen) {
         Ok(listen) => listen,
         Err(why) => {
-            output::error(format!("linesman: {why}"));
+            logging::fatal(format, why);
             return Exit::Usage;
         }
     };
     if !nix::unistd::geteuid().is_root() {
-        output::error(format!("linesman: {}", linesman_engine::Error::NotRoot));
+        logging::fatal(format, linesman_engine::Error::NotRoot);
         return Exit::Environment;
     }
     // A manifest sets the variable whether or not somebody chose a name.
     let dns_name = args.probe_dns_host.filter(|name| !name.is_empty());
-    let settings = Settings { dns_name, ..settings };
+    let settings = Settings { dns_name, worker_arguments: logging::worker_arguments(format), ..settings };
     let source = match (args.standalone, args.node_name) {
         (false, Some(node)) => Source::Cluster(cluster::Config {
             node,
@@ -37,7 +38,7 @@ pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
     match linesman_agent::run(config).await {
         Ok(()) => Exit::Done,
         Err(error) => {
-            output::error(format!("linesman: {error}"));
+            logging::fatal(format, &error);
             match &error {
                 Error::Host(host) => host.into(),
                 Error::Another { .. } => Exit::Busy,

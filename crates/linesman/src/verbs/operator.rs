@@ -4,13 +4,14 @@ use linesman_operator::{Config, Error};
 
 use crate::cli::OperatorArgs;
 use crate::exit::Exit;
-use crate::output;
+use crate::logging;
 
 pub async fn run(args: OperatorArgs) -> Exit {
+    let format = args.logging.log_format;
     let listen = match super::listen(&args.listen) {
         Ok(listen) => listen,
         Err(why) => {
-            output::error(format!("linesman: {why}"));
+            logging::fatal(format, why);
             return Exit::Usage;
         }
     };
@@ -25,7 +26,7 @@ pub async fn run(args: OperatorArgs) -> Exit {
     match linesman_operator::run(config).await {
         Ok(()) => Exit::Done,
         Err(error) => {
-            output::error(format!("linesman: {error}"));
+            logging::fatal(format, &error);
             match error {
                 Error::Cluster(_) | Error::Listen { .. } => Exit::Environment,
                 _ => Exit::Failed,
