@@ -14,6 +14,7 @@ mod interface_index;
 pub mod interface_kind;
 pub mod inverse;
 pub mod keyfile;
+pub mod mac_address;
 pub mod observation;
 pub mod outcome;
 pub mod path;

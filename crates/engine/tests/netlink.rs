@@ -33,8 +33,8 @@ async fn until(events: &mut LinkEvents, mut holds: impl FnMut(EventKind, bool, O
 }
 
 #[test]
-fn links_are_told_with_kind_and_controller() {
-    privately("links_are_told_with_kind_and_controller", async || {
+fn links_are_read_with_kind_and_controller() {
+    privately("links_are_read_with_kind_and_controller", async || {
         ip("link add br7 type bridge");
         ip("link add near type veth peer name other");
         ip("link set near address 02:00:00:00:00:07 mtu 1400 master br7 up");

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use std::collections::BTreeSet;
+
 use linesman_api::condition::{Condition, Truth};
 use linesman_api::enactment::{EnactmentSpec, EnactmentStatus, PolicyRef, Previous, Stage};
 use linesman_api::policy::PolicySpec;
@@ -55,7 +57,7 @@ struct Node {
     /// Since when; `none`.
     agent: Option<String>,
     #[serde(default)]
-    macs: Vec<String>,
+    macs: BTreeSet<MacAddress>,
 }
 
 #[derive(Deserialize)]
@@ -122,7 +124,7 @@ fn node(node: Node) -> NodeFacts {
         ready: node.ready.unwrap_or(true),
         cordoned: node.cordoned,
         agent_since,
-        macs: node.macs.into_iter().collect(),
+        macs: node.macs,
     }
 }
 

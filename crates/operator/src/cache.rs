@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use indexmap::IndexMap;
 use linesman_api::policy::PolicyStatus;
-use linesman_fleet::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
+use linesman_fleet::rollout::{EnactmentFacts, MacAddress, NodeFacts, PolicyFacts};
 
 use crate::facts::{Agent, KnownNode, KnownPolicy};
 use crate::watch::{Change, WatchEvent, Watched};
@@ -20,7 +20,7 @@ pub struct Cache {
     pub policy_objects: HashMap<String, PolicyObject>,
     node_objects: HashMap<String, KnownNode>,
     agents: HashMap<String, Agent>,
-    macs: HashMap<String, BTreeSet<String>>,
+    macs: HashMap<String, BTreeSet<MacAddress>>,
     /// The newest versions that the watches have shown.
     pub latest: LatestVersions,
     /// Kinds of which the whole list is known.

@@ -8,7 +8,7 @@ use linesman_api::objects::{Enactment, Policy};
 use linesman_api::policy::PolicyStatus;
 use linesman_api::time::Time;
 use linesman_api::{finalizers, labels, names};
-use linesman_fleet::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
+use linesman_fleet::rollout::{EnactmentFacts, MacAddress, NodeFacts, PolicyFacts};
 
 use crate::nics::Nics;
 
@@ -93,7 +93,7 @@ pub fn enactment(mut enactment: Enactment) -> Option<EnactmentFacts> {
     })
 }
 
-pub fn macs(nics: &Nics) -> BTreeSet<String> {
+pub fn macs(nics: &Nics) -> BTreeSet<MacAddress> {
     // The NICs of a node that is itself a container are veth.
     let physical = nics
         .status
@@ -101,7 +101,8 @@ pub fn macs(nics: &Nics) -> BTreeSet<String> {
         .interfaces
         .iter()
         .filter(|nic| ["ethernet", "veth"].contains(&nic.kind.as_str()));
-    physical.flat_map(|nic| [&nic.mac_address, &nic.permanent_mac_address]).flatten().cloned().collect()
+    let written = physical.flat_map(|nic| [&nic.mac_address, &nic.permanent_mac_address]).flatten();
+    written.filter_map(|address| address.parse().ok()).collect()
 }
 
 #[cfg(test)]
@@ -156,6 +157,6 @@ mod tests {
             { "name": "eth1", "type": "veth", "mac-address": "52:54:00:00:00:04" }] } } });
         let macs = macs(&serde_json::from_value(state).unwrap());
         let nics = ["52:54:00:00:00:01", "52:54:00:00:00:02", "52:54:00:00:00:04"];
-        assert_eq!(macs.into_iter().collect::<Vec<_>>(), nics);
+        assert_eq!(macs.into_iter().map(|mac| mac.to_string()).collect::<Vec<_>>(), nics);
     }
 }

@@ -14,7 +14,7 @@ use linesman_api::objects::{Enactment, Policy};
 use linesman_api::{kinds, labels};
 use linesman_daemon::backoff::Backoff;
 use linesman_daemon::watch::watch;
-use linesman_fleet::rollout::EnactmentFacts;
+use linesman_fleet::rollout::{EnactmentFacts, MacAddress};
 use serde::de::DeserializeOwned;
 
 use crate::facts::{self, Agent, KnownNode, KnownPolicy};
@@ -31,7 +31,7 @@ pub enum WatchEvent {
     Enactments(Change<EnactmentFacts>),
     Nodes(Change<KnownNode>),
     Agents(Change<Agent>),
-    NodeStates(Change<BTreeSet<String>>),
+    NodeStates(Change<BTreeSet<MacAddress>>),
     /// The watch is started again by itself.
     Failed {
         watched: Watched,

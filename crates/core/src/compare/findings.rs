@@ -1,10 +1,12 @@
 //! Collecting differences, and the comparison of plain values.
 
 use std::net::IpAddr;
+use std::str::FromStr;
 
 use serde_json::Value;
 
 use super::Difference;
+use crate::mac_address::MacAddress;
 use crate::path::Path;
 use crate::secrets::HIDDEN;
 
@@ -76,16 +78,12 @@ fn same(want: &Value, got: &Value) -> bool {
 
 /// MAC addresses in any case and IP addresses in any spelling are the same.
 pub(super) fn same_text(want: &str, got: &str) -> bool {
-    let address = |text: &str| text.parse::<IpAddr>().ok();
+    fn equal<T: FromStr + PartialEq>(one: &str, other: &str) -> bool {
+        one.parse::<T>().is_ok_and(|one| other.parse::<T>().is_ok_and(|other| one == other))
+    }
     want == got
         || want == HIDDEN
         || got == HIDDEN
-        || (is_mac(want) && want.eq_ignore_ascii_case(got))
-        || address(want).is_some_and(|want| address(got) == Some(want))
-}
-
-fn is_mac(text: &str) -> bool {
-    let pairs: Vec<&str> = text.split(':').collect();
-    pairs.len() >= 6
-        && pairs.iter().all(|pair| pair.len() == 2 && pair.bytes().all(|b| b.is_ascii_hexdigit()))
+        || equal::<MacAddress>(want, got)
+        || equal::<IpAddr>(want, got)
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::interface_index::InterfaceIndex;
 use crate::interface_kind::InterfaceKind;
+use crate::mac_address::MacAddress;
 use crate::path::Path;
 use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
 
@@ -200,10 +201,11 @@ impl<'a> DeviceResolver<'a> {
     }
 
     fn by_mac(&self, entry: &Value) -> Option<&'a Value> {
-        let mac = text(entry, "mac-address")?;
+        let mac: MacAddress = text(entry, "mac-address")?.parse().ok()?;
         let fits =
             |known: &Value| kind(entry) == InterfaceKind::Unknown || kind(entry).is_same_device(&kind(known));
-        let has = |known: &Value, key| text(known, key).is_some_and(|known| known.eq_ignore_ascii_case(mac));
+        let has =
+            |known: &Value, key| text(known, key).is_some_and(|known| known.parse().as_ref() == Ok(&mac));
         let with = |key| kernel(self.before).find(|known| fits(known) && has(known, key));
         with("permanent-mac-address").or_else(|| with("mac-address"))
     }

@@ -8,6 +8,7 @@ use linesman_api::labels::{CONTROL_PLANE, HOSTNAME, ZONE};
 use linesman_api::policy::PolicySpec;
 use linesman_api::selector::Labels;
 use linesman_api::time::Time;
+use linesman_core::mac_address::MacAddress;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug)]
@@ -58,7 +59,7 @@ pub struct NodeFacts {
     /// Since when its agent is ready; none: no agent runs there, or it is not ready.
     pub agent_since: Option<Time>,
     /// Of its NICs, from its NodeNetworkState.
-    pub macs: BTreeSet<String>,
+    pub macs: BTreeSet<MacAddress>,
 }
 
 /// The enactment of one policy on one node.

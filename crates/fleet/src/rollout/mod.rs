@@ -31,6 +31,7 @@ pub use decide::{Decision, decide};
 pub use events::{PolicyEvent, StatusUrgency, policy_event, urgency};
 pub use facts::{EnactmentFacts, NodeFacts, NotReady, PolicyFacts, Settings, Situation};
 pub use limit::limit;
+pub use linesman_core::mac_address::MacAddress;
 pub use orphans::orphans;
 pub use overlay::{OverlayError, merge, state_for};
 pub use phase::{BlockedBy, NodePhase, StopReason};

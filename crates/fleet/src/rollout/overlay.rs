@@ -48,7 +48,7 @@ fn overlaid_for(spec: &PolicySpec, node: &NodeFacts) -> Result<Option<Value>, Ov
 }
 
 fn matches(host: &HostMatch, node: &NodeFacts) -> bool {
-    let mac = |wanted: &String| node.macs.iter().any(|mac| mac.eq_ignore_ascii_case(wanted));
+    let mac = |wanted: &String| wanted.parse().is_ok_and(|wanted| node.macs.contains(&wanted));
     let wants = [
         host.node.as_ref().map(|name| *name == node.name),
         host.hostname.as_ref().map(|name| name == node.hostname()),
@@ -147,7 +147,7 @@ mod tests {
         NodeFacts {
             name: "w1".into(),
             labels,
-            macs: ["52:54:00:00:00:0a".to_string()].into(),
+            macs: ["52:54:00:00:00:0a".parse().unwrap()].into(),
             ..NodeFacts::default()
         }
     }

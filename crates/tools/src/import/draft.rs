@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use ipnet::IpNet;
 use linesman_core::interface_kind::InterfaceKind;
+use linesman_core::mac_address::MacAddress;
 use serde_json::{Map, Value, json};
 
 pub(super) type Section = Map<String, Value>;
@@ -97,9 +98,8 @@ pub(super) fn plain(text: &str) -> Value {
 
 /// `AA:BB:…` for anything that is a MAC address.
 pub(super) fn mac(text: &str) -> Option<String> {
-    let parts: Vec<&str> = text.trim().split([':', '-']).collect();
-    let hex = |part: &&str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (parts.len() == 6 && parts.iter().all(hex)).then(|| parts.join(":").to_ascii_uppercase())
+    let address: MacAddress = text.trim().replace('-', ":").parse().ok()?;
+    address.is_ethernet().then(|| address.to_string())
 }
 
 #[cfg(test)]

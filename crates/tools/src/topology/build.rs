@@ -9,6 +9,7 @@ use super::layer::{Layer, LayerPosition, layer};
 use super::route::DefaultRoutes;
 use super::{Address, Edge, EdgeKind, Interface, NodeKind, Topology};
 use linesman_core::interface_kind::InterfaceKind;
+use linesman_core::mac_address::MacAddress;
 use linesman_core::state::{
     address, at, base, condition, flag, interfaces, is_absent, kind, list, name, ports, text,
 };
@@ -206,8 +207,7 @@ impl<'a> GraphBuilder<'a> {
 
     /// The host speaks through the bridge with this port's MAC address.
     fn is_uplink(&self, port: &Node<'_>, bridge: &str, routes: &DefaultRoutes<'_>) -> bool {
-        let mac =
-            |node: &Node<'_>| node.entry.and_then(|entry| text(entry, "mac-address")).map(str::to_lowercase);
+        let mac = |node: &Node<'_>| text(node.entry?, "mac-address")?.parse::<MacAddress>().ok();
         let name = self.nodes.get(bridge).map_or("", |bridge| bridge.name);
         let speaks = self.nodes.values().any(|other| other.name == name && mac(other) == mac(port));
         speaks && mac(port).is_some() && !routes.through(name).is_empty()
