@@ -1,25 +1,20 @@
-//! Applying: policies into transactions, outcomes into the ledger.
+//! Policies into transactions.
 
 use std::time::Duration;
 
 use linesman_core::codes::CONTRADICTION;
 use linesman_core::codes::failures::NO_SECRET;
 use linesman_core::compose::compose;
-use linesman_core::inverse::{inverse, without, younger};
+use linesman_core::inverse::{inverse, without};
 use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Policy;
 use linesman_core::probe::{ParseError, Probe};
-use linesman_core::reconcile::{CorrectionHistory, Entry, Ledger, PolicyState};
+use linesman_core::reconcile::Entry;
 use linesman_core::secrets::{Secrets, hide, left_open};
-use linesman_daemon::backoff::Backoff;
-use linesman_daemon::clock;
 use linesman_engine::transaction::{Loaded, Refusal, Request, Session, Settings, Step};
 use linesman_engine::{Category, desired};
 use serde_json::Value;
 use tokio::sync::watch;
-
-/// After an attempt that made no changes.
-const BACKOFF: Backoff = Backoff::new(Duration::from_secs(5), Duration::from_secs(300));
 
 /// Whether it may have been one of several policies that made it fail for all.
 pub fn has_culprit(outcome: &Outcome) -> bool {
@@ -208,129 +203,18 @@ pub fn reason(outcome: &Outcome) -> String {
     outcome.why().unwrap_or_else(|| "no reason given".into())
 }
 
-/// Writes an outcome into the ledger. `ready` is absent if the policy could not be prepared.
-pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, outcome: &Outcome) {
-    let former = ledger.0.remove(&policy.name);
-    let (former_state, former_revert_state, mut corrections) =
-        former.as_ref().map_or((Value::Null, Value::Null, CorrectionHistory::default()), |e| {
-            (e.applied_state.clone(), e.revert_state.clone(), e.corrections.clone())
-        });
-    let edited = former.as_ref().is_none_or(|e| e.policy != *policy);
-    let before = former.map(|e| e.policy_state);
-    let attempts = match &before {
-        Some(PolicyState::Waiting { attempts, .. }) if !edited => attempts + 1,
-        _ => 1,
-    };
-    let untouched = outcome.verdict == Verdict::Abandoned;
-    let (policy_state, applied_state, revert_state) = match ready {
-        Some(ready) if outcome.succeeded() => {
-            let revert_state = if former_revert_state.is_null() {
-                ready.revert_state.clone()
-            } else {
-                younger(&former_revert_state, &ready.revert_state)
-            };
-            (PolicyState::Applied, ready.recorded_state.clone(), revert_state)
-        }
-        // A correction that failed, since another writer changes the same: the policy stays applied, drift is only reported.
-        _ if !untouched && !edited && before == Some(PolicyState::Applied) => {
-            corrections.record_failure(clock::now());
-            (PolicyState::Applied, former_state, former_revert_state)
-        }
-        _ if !untouched => {
-            (PolicyState::RolledBack { reason: reason(outcome) }, former_state, former_revert_state)
-        }
-        _ => {
-            let until = clock::now() + BACKOFF.after(attempts).as_secs();
-            let waiting = PolicyState::Waiting { reason: reason(outcome), attempts, until };
-            (waiting, former_state, former_revert_state)
-        }
-    };
-    debug_assert!(policy_state.follows(before.as_ref()), "{before:?} -> {policy_state:?}");
-    let corrections = if edited { CorrectionHistory::default() } else { corrections };
-    let entry = Entry {
-        policy: policy.clone(),
-        policy_state,
-        since: clock::now(),
-        applied_state,
-        revert_state,
-        corrections,
-    };
-    ledger.0.insert(policy.name.clone(), entry);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use linesman_core::policy::Options;
-    use serde_json::json;
-
-    fn policy(mtu: u64) -> Policy {
-        let state = json!({ "interfaces": [{ "name": "eth1", "mtu": mtu }] });
-        Policy { name: "a".into(), state, capture: None, options: Options::default() }
-    }
-
-    fn ready(mtu: u64, before: u64) -> Ready {
-        let revert_state =
-            json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up", "mtu": before }] });
-        Ready {
-            policy: policy(mtu),
-            state: policy(mtu).state,
-            recorded_state: policy(mtu).state,
-            revert_state,
-        }
-    }
-
-    #[test]
-    fn an_edited_policy_still_reverts_to_the_state_before_its_first_version() {
-        let mut ledger = Ledger::default();
-        let done = Outcome::committed();
-        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &done);
-        enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &done);
-        let entry = ledger.get("a").unwrap();
-        assert_eq!(entry.revert_state["interfaces"][0]["mtu"], 1500);
-        assert_eq!(entry.applied_state["interfaces"][0]["mtu"], 4000);
-    }
-
-    #[test]
-    fn what_failed_leaves_the_former_version_applied() {
-        let mut ledger = Ledger::default();
-        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &Outcome::committed());
-        let bad = Outcome { reason: Some("cut off".into()), ..Outcome::new(Verdict::RolledBack) };
-        enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &bad);
-        let entry = ledger.get("a").unwrap();
-        assert_eq!(entry.policy_state, PolicyState::RolledBack { reason: "cut off".into() });
-        assert_eq!(entry.applied_state["interfaces"][0]["mtu"], 9000);
-    }
-
-    #[test]
-    fn a_failed_correction_is_not_repeated_over_and_over() {
-        let mut ledger = Ledger::default();
-        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &Outcome::committed());
-        let bad = Outcome { reason: Some("mtu".into()), ..Outcome::new(Verdict::RolledBack) };
-        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &bad);
-        let entry = ledger.get("a").unwrap();
-        assert!(entry.is_applied());
-        assert!(entry.corrections.paused_until(clock::now()).is_some());
-    }
-
-    #[test]
-    fn waits_grow_until_the_policy_is_edited() {
-        let mut ledger = Ledger::default();
-        let attempts = |ledger: &Ledger| match &ledger.get("a").unwrap().policy_state {
-            PolicyState::Waiting { attempts, .. } => *attempts,
-            other => panic!("{other:?}"),
-        };
-        for expected in 1..4 {
-            enter(&mut ledger, &policy(1), None, &hindered("no NetworkManager"));
-            assert_eq!(attempts(&ledger), expected);
-        }
-        enter(&mut ledger, &policy(2), None, &unfit("no such port"));
-        assert_eq!(attempts(&ledger), 1);
-    }
 
     #[test]
     fn titles_stay_short() {
-        let (a, b) = (policy(1), Policy { name: "b".into(), ..policy(1) });
+        let policy = |name: &str| {
+            let (name, state, options) = (name.into(), Value::Null, Options::default());
+            Policy { name, state, capture: None, options }
+        };
+        let (a, b) = (policy("a"), policy("b"));
         assert_eq!(title(&[&a]), "policy a");
         assert_eq!(title(&[&a, &b, &a, &b]), "policies a, b and 2 more");
     }

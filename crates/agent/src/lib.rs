@@ -10,6 +10,7 @@ mod directory;
 pub mod freeze;
 mod host;
 mod http;
+mod ledger;
 pub mod metrics;
 mod progress;
 pub mod socket;

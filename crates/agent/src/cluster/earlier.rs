@@ -13,7 +13,7 @@ use linesman_fleet::report;
 use serde_json::Value;
 
 use super::Cluster;
-use crate::act::{self, Ready};
+use crate::act::Ready;
 
 impl Cluster {
     /// Call when the journal has nothing unfinished. `state` is the host as it is now.
@@ -78,7 +78,7 @@ fn enter(ledger: &mut Ledger, name: &str, release: &AcceptedRelease, outcome: &O
                 state,
                 revert_state,
             });
-            act::enter(ledger, policy, ready.as_ref(), outcome);
+            crate::ledger::enter(ledger, policy, ready.as_ref(), outcome);
         }
         _ => {}
     }

@@ -1,0 +1,223 @@
+//! Load, decide, act, report, until there is nothing to do.
+
+use std::time::Duration;
+
+use linesman_core::outcome::Outcome;
+use linesman_core::policy::Policy;
+use linesman_core::reconcile::{Next, PolicyState, Situation, decide};
+use linesman_core::secrets::Secrets;
+use linesman_daemon::clock;
+use linesman_engine::transaction::{Session, Step};
+use tracing::{info, warn};
+
+use super::Agent;
+use super::report::publish_progress;
+use crate::act::{self, Ready, reason};
+use crate::{freeze, ledger, progress, status};
+
+/// Another writer may be in the middle of a change: drift is corrected if it is still there after this time.
+const SETTLE_TIME: Duration = Duration::from_secs(1);
+
+impl Agent {
+    /// Load, decide, act, report, until there is nothing to do; returns how long to rest at most.
+    pub(super) async fn settle(&mut self) -> Option<Duration> {
+        loop {
+            self.host.compare(&self.ledger);
+            self.report();
+            let frozen = freeze::read(&self.config.settings.state_dir).is_some();
+            self.accept_releases(frozen).await;
+            let situation = Situation {
+                policies: &self.sources.policies,
+                unreadable: &self.sources.unreadable(),
+                ledger: &self.ledger,
+                frozen,
+                drift: &self.host.drift,
+                now: clock::now(),
+            };
+            match decide(&situation) {
+                Next::Idle { until } => {
+                    self.publish_to_cluster().await;
+                    return until.map(|u| Duration::from_secs(u.saturating_sub(clock::now()).max(1)));
+                }
+                Next::Forget(names) => {
+                    for name in names {
+                        info!(policy = name, "removed; its configuration stays on the host");
+                        self.ledger.0.remove(&name);
+                    }
+                    self.store();
+                }
+                Next::Revert(name) => self.revert(&name).await,
+                Next::Apply(names) => self.apply(&names).await,
+                Next::Correct(names) => self.correct(&names).await,
+            }
+        }
+    }
+
+    /// In a cluster: forgets what is gone, and accepts what was released to this node.
+    async fn accept_releases(&mut self, frozen: bool) {
+        let Some(cluster) = &mut self.cluster else { return };
+        let mut news = cluster.forget(&mut self.ledger);
+        if !frozen {
+            news |= cluster.accept_releases(&mut self.ledger).await;
+        }
+        if news {
+            self.sources = cluster.sources(&self.ledger);
+            self.store();
+        }
+    }
+
+    /// In a cluster: the status of the enactments, and the state of the node.
+    async fn publish_to_cluster(&mut self) {
+        let Some(cluster) = &mut self.cluster else { return };
+        for status in status::policies(&self.sources, &self.ledger, &self.host.drift, clock::now()) {
+            if let (status::PolicyPhase::Refused, Some(why)) = (status.phase, &status.reason) {
+                cluster.contradicted(&status.name, why);
+            }
+        }
+        let freeze = freeze::read(&self.config.settings.state_dir);
+        cluster.publish_statuses(&self.ledger, &self.host.drift, freeze.as_ref());
+        // What a transaction has just made is looked at again in full before it is shown.
+        if self.host.observation_error.is_none() && (self.host.is_settled() || cluster.is_asked()) {
+            cluster.publish_node_state(self.host.state()).await;
+        }
+    }
+
+    async fn apply(&mut self, names: &[String]) {
+        let named = |name: &String| self.sources.policies.iter().find(|p| p.name == *name).cloned();
+        let policies: Vec<Policy> = names.iter().filter_map(named).collect();
+        let secrets = match &self.cluster {
+            Some(cluster) => cluster.secrets(&policies).await,
+            None => Secrets::default(),
+        };
+        let session = match act::begin(&self.config.settings).await {
+            Ok(session) => session,
+            Err(outcome) => {
+                warn!(policies = names.join(", "), "{}", reason(&outcome));
+                for policy in &policies {
+                    self.note(policy, None, &outcome);
+                }
+                return self.store();
+            }
+        };
+        let mut ready = Vec::new();
+        for (policy, result) in act::prepare(&policies, &secrets, session.loaded()) {
+            match result {
+                Ok(one) => ready.push(one),
+                Err(outcome) => self.enter(&policy, None, &outcome),
+            }
+        }
+        if let Some(cluster) = &mut self.cluster {
+            cluster.planned(&ready);
+        }
+        let all: Vec<&Ready> = ready.iter().collect();
+        if !all.is_empty() {
+            let outcome = self.together(session, &all, &secrets).await;
+            if all.len() > 1 && act::has_culprit(&outcome) {
+                warn!(
+                    policies = names.join(", "),
+                    "applied together: {}; applying them one by one",
+                    reason(&outcome)
+                );
+                for one in &all {
+                    let outcome = match act::begin(&self.config.settings).await {
+                        Ok(session) => self.together(session, &[one], &secrets).await,
+                        Err(outcome) => outcome,
+                    };
+                    self.enter(&one.policy, Some(one), &outcome);
+                }
+            } else {
+                for one in &all {
+                    self.enter(&one.policy, Some(one), &outcome);
+                }
+            }
+        }
+        self.host.verified(&self.ledger, names);
+        self.store();
+    }
+
+    async fn together(&mut self, session: Session, ready: &[&Ready], secrets: &Secrets) -> Outcome {
+        let status = self.status.clone();
+        let probes = self.cluster.as_ref().map(|cluster| cluster.probes.clone());
+        let mut on_step = |what: &str, step: &_| {
+            if let (Some(probes), Step::Applying) = (&probes, step) {
+                probes.assume_ready(false);
+            }
+            publish_progress(&status, what, progress::step(step));
+        };
+        let outcome = act::together(session, ready, secrets, &self.config.settings, &mut on_step).await;
+        if let Some(cluster) = &self.cluster {
+            cluster.probes.assume_ready(false);
+        }
+        self.metrics.outcome(&outcome);
+        outcome
+    }
+
+    fn enter(&mut self, policy: &Policy, ready: Option<&Ready>, outcome: &Outcome) {
+        progress::log_outcome(&policy.name, outcome);
+        self.note(policy, ready, outcome);
+    }
+
+    fn note(&mut self, policy: &Policy, ready: Option<&Ready>, outcome: &Outcome) {
+        ledger::enter(&mut self.ledger, policy, ready, outcome);
+        // The ledger is on disk before the outcome is published.
+        if self.cluster.is_some() {
+            self.store();
+        }
+        if let Some(cluster) = &mut self.cluster {
+            let attempts = match self.ledger.get(&policy.name).map(|e| &e.policy_state) {
+                Some(PolicyState::Waiting { attempts, .. }) => *attempts,
+                _ => 1,
+            };
+            cluster.enter(&policy.name, ready, outcome, attempts);
+            self.sources = cluster.sources(&self.ledger);
+        }
+    }
+
+    async fn revert(&mut self, name: &str) {
+        let Some(entry) = self.ledger.get(name).cloned() else { return };
+        let applied = self.ledger.applied();
+        if let Some(cluster) = &self.cluster {
+            cluster.probes.assume_ready(false);
+        }
+        let status = self.status.clone();
+        let mut on_step = |what: &str, step: &_| publish_progress(&status, what, progress::step(step));
+        let outcome = act::revert(&entry, &applied, &self.config.settings, &mut on_step).await;
+        self.metrics.outcome(&outcome);
+        if outcome.succeeded() {
+            info!(policy = name, "removed; its changes were reverted");
+            self.ledger.0.remove(name);
+        } else if let Some(entry) = self.ledger.0.get_mut(name) {
+            let reason = reason(&outcome);
+            warn!(policy = name, "removed, but its changes could not be reverted: {reason}");
+            entry.transition(PolicyState::RevertFailed { reason });
+        }
+        self.store();
+        if let Some(cluster) = &mut self.cluster {
+            cluster.enter(name, None, &outcome, 1);
+            self.sources = cluster.sources(&self.ledger);
+        }
+        self.host.verified(&self.ledger, &[]);
+        self.report();
+    }
+
+    /// Corrects drift that is still there after `SETTLE_TIME`.
+    async fn correct(&mut self, names: &[String]) {
+        tokio::time::sleep(SETTLE_TIME).await;
+        self.host.look().await;
+        self.host.compare(&self.ledger);
+        let drifted: Vec<String> =
+            names.iter().filter(|n| self.host.drift.contains_key(*n)).cloned().collect();
+        if drifted.is_empty() {
+            return;
+        }
+        for name in &drifted {
+            let first = self.host.drift.get(name).and_then(|d| d.first()).map(ToString::to_string);
+            warn!(policy = name, "drifted: {}", first.unwrap_or_default());
+            if let Some(entry) = self.ledger.0.get_mut(name) {
+                entry.corrections.record(clock::now());
+                self.metrics.corrections.inc();
+            }
+        }
+        self.apply(&drifted).await;
+    }
+}

@@ -1,0 +1,97 @@
+//! What goes to the cluster: the status of the enactments and the state of the node.
+
+use std::collections::BTreeMap;
+
+use linesman_api::time::Time;
+use linesman_core::compare::Difference;
+use linesman_core::reconcile::Ledger;
+use linesman_daemon::clock;
+use linesman_fleet::enactment;
+use serde_json::{Value, json};
+use tracing::warn;
+
+use super::Cluster;
+use super::pending_updates::{Delivery, StatusUpdate, Target};
+use crate::freeze::Freeze;
+
+impl Cluster {
+    pub(super) fn note(&mut self, delivery: Delivery) {
+        let (to, void) = match delivery {
+            Delivery::Published(to) => {
+                self.metrics.wrote(to.name());
+                (to, false)
+            }
+            Delivery::Obsolete(to) => (to, true),
+            Delivery::Refused(to, why) => {
+                warn!("the API server refused a status update: {why}");
+                (to, true)
+            }
+        };
+        let Target::Enactment { policy, attempt } = to else { return };
+        if void {
+            self.sent.remove(&policy);
+        }
+        let release = self.releases.0.get_mut(&policy).filter(|release| release.attempt == attempt);
+        if let Some(release) = release.filter(|release| !release.published) {
+            release.published = true;
+            self.store();
+        }
+    }
+
+    /// Publishes the status of each enactment that the cluster does not have yet.
+    pub fn publish_statuses(
+        &mut self,
+        ledger: &Ledger,
+        drift: &BTreeMap<String, Vec<Difference>>,
+        freeze: Option<&Freeze>,
+    ) {
+        let now = Time(clock::now());
+        for bound in self.enactments.all() {
+            let name = &bound.policy;
+            let none = Vec::new();
+            let differences = drift.get(name).unwrap_or(&none);
+            let release = self.releases.0.get(name);
+            let status = release
+                .and_then(|release| {
+                    enactment::pending_status(release, &bound, ledger.get(name), differences, now)
+                })
+                .or_else(|| enactment::outdated(&bound, &self.releases, now))
+                .or_else(|| enactment::frozen(&bound, &self.releases, &freeze?.to_string(), now));
+            let Some(status) = status else { continue };
+            let attempt = status.attempt.unwrap_or_default();
+            let value = json!(status);
+            let same = self.sent.get(name).is_some_and(|sent| *sent == timeless(&value));
+            if same {
+                continue;
+            }
+            self.sent.insert(name.clone(), timeless(&value));
+            let target = Target::Enactment { policy: name.clone(), attempt };
+            self.updates.send(StatusUpdate { target, uid: bound.uid.clone(), status: value });
+        }
+    }
+
+    /// Publishes the state of the node if it changed.
+    pub async fn publish_node_state(&mut self, state: &Value) {
+        if state.is_null() {
+            return;
+        }
+        let changed = self.states.status_update(state, Time(clock::now())).await;
+        if let Some(current) = self.states.current() {
+            self.metrics.inventory(&self.client.node, current);
+        }
+        if let Some(status) = changed {
+            self.updates.send(StatusUpdate { target: Target::NodeState, uid: String::new(), status });
+        }
+    }
+}
+
+/// A status that differs only in its times is the same.
+fn timeless(status: &Value) -> Value {
+    let mut status = status.clone();
+    for condition in status.get_mut("conditions").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(fields) = condition.as_object_mut() {
+            fields.retain(|key, _| !key.ends_with("Time"));
+        }
+    }
+    status
+}

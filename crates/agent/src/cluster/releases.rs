@@ -1,0 +1,178 @@
+//! Releases: accepted, planned, and what became of them.
+
+use std::collections::BTreeSet;
+
+use linesman_api::time::Time;
+use linesman_core::codes::failures::NO_SNAPSHOT;
+use linesman_core::diagnostic::Diagnostic;
+use linesman_core::policy::{OnDelete, Policy};
+use linesman_core::reconcile::{Entry, Ledger, PolicyState};
+use linesman_core::secrets::{Secrets, references};
+use linesman_daemon::clock;
+use linesman_engine::desired;
+use linesman_fleet::enactment::{self, AcceptedRelease, Bound, Planned};
+use linesman_fleet::report::{self, Category, Outcome};
+use tracing::{info, warn};
+
+use super::{Cluster, Error};
+use crate::act::Ready;
+
+impl Cluster {
+    /// Accepts new releases to this node. True if there were any.
+    pub async fn accept_releases(&mut self, ledger: &mut Ledger) -> bool {
+        if self.patience.is_some() {
+            return false;
+        }
+        let fresh: Vec<String> = self
+            .enactments
+            .all()
+            .iter()
+            .filter(|bound| enactment::is_new_release(bound, &self.releases))
+            .map(|bound| bound.policy.clone())
+            .collect();
+        let mut accepted = false;
+        for policy in fresh {
+            match self.begin(&policy, ledger).await {
+                Ok(true) => {
+                    accepted = true;
+                    self.probes.assume_ready(true);
+                }
+                Ok(false) => {}
+                // The watch brings its current state.
+                Err(Error::Changed | Error::Gone) => {}
+                Err(error) => {
+                    warn!(policy, "cannot accept the release: {error}; trying again in 2 s");
+                    self.patience = Some(tokio::time::Instant::now() + std::time::Duration::from_secs(2));
+                    break;
+                }
+            }
+        }
+        accepted
+    }
+
+    async fn begin(&mut self, policy: &str, ledger: &mut Ledger) -> Result<bool, Error> {
+        let (object, bound) = self.client.read(policy).await?;
+        if !enactment::is_new_release(&bound, &self.releases) {
+            return Ok(false);
+        }
+        self.client.begin(object, &enactment::started(&bound, Time(clock::now()))).await?;
+        self.enactments.read(bound.clone());
+        self.metrics.wrote("enactment");
+        info!(
+            policy,
+            generation = bound.spec.policy.generation,
+            revert = bound.spec.revert,
+            "release accepted"
+        );
+        let mut release = match enactment::policy(&bound, &desired::schema) {
+            Ok(policy) => self.release(&bound, policy, ledger),
+            Err(problems) => refused(&bound, &text(&problems)),
+        };
+        release.accepted_at = clock::now();
+        let open = !release.ended;
+        self.releases.0.insert(policy.to_string(), release);
+        self.store();
+        Ok(open)
+    }
+
+    fn release(&self, bound: &Bound, policy: Policy, ledger: &mut Ledger) -> AcceptedRelease {
+        if let Some(revert_state) = self.releases.revert_state_of(bound) {
+            let again = || Entry::returning(&policy, revert_state.clone(), clock::now());
+            ledger.0.entry(bound.policy.clone()).or_insert_with(again);
+        }
+        if !bound.spec.revert {
+            enactment::make_due(&policy, ledger);
+            return AcceptedRelease::of(bound, Some(policy));
+        }
+        // The ledger reverts a policy that is gone and has `onDelete: Revert`.
+        match ledger.0.get_mut(&bound.policy) {
+            Some(entry) => {
+                entry.policy.options.on_delete = OnDelete::Revert;
+                if matches!(
+                    entry.policy_state,
+                    PolicyState::RevertFailed { .. } | PolicyState::Waiting { .. }
+                ) {
+                    entry.policy_state = PolicyState::Applied;
+                }
+                let nothing = entry.revert_state.is_null();
+                let mut release = AcceptedRelease::of(bound, Some(entry.policy.clone()));
+                if nothing {
+                    ledger.0.remove(&bound.policy);
+                    release.report(report::ended(&Outcome::unchanged(), true), true);
+                }
+                release
+            }
+            None => refused(
+                bound,
+                &format!(
+                    "this node has no record of what the policy changed; declare the state that you want in another policy [{NO_SNAPSHOT}]"
+                ),
+            ),
+        }
+    }
+
+    /// The secrets that these policies refer to, read from the API server each time.
+    pub async fn secrets(&self, policies: &[Policy]) -> Secrets {
+        let mut found = Secrets::default();
+        let wanted: BTreeSet<_> =
+            policies.iter().flat_map(|policy| references(&policy.state).into_keys()).collect();
+        for reference in wanted {
+            let answer = self.client.secret(&reference).await;
+            found.0.insert(reference, answer);
+        }
+        found
+    }
+
+    /// Records what is about to be applied, so that the outcome can be reported after a crash.
+    pub fn planned(&mut self, ready: &[Ready]) {
+        for one in ready {
+            if let Some(release) = self.releases.0.get_mut(&one.policy.name).filter(|release| !release.ended)
+            {
+                release.plan = Some(Planned {
+                    state: one.recorded_state.clone(),
+                    revert_state: one.revert_state.clone(),
+                });
+            }
+        }
+        self.store();
+    }
+
+    /// Records the outcome of a release, to be published.
+    pub fn enter(&mut self, name: &str, ready: Option<&Ready>, outcome: &Outcome, attempts: u32) {
+        let node = self.client.node.clone();
+        let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) else { return };
+        // A revert is not retried automatically: its failure is reported at once.
+        if outcome.may_retry() && !release.revert {
+            release.report(report::retrying(outcome, &node, attempts.into()), false);
+        } else {
+            if let Some(ready) = ready.filter(|_| outcome.succeeded()) {
+                release.features = desired::features(&ready.state);
+            }
+            release.report(report::ended(outcome, release.revert), true);
+        }
+        self.store();
+    }
+
+    /// A policy that others contradict is not tried at all, and reported as failed.
+    pub fn contradicted(&mut self, name: &str, why: &str) {
+        if let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) {
+            release.report(report::ended(&Outcome::abandoned(Category::Input, why), false), true);
+            self.store();
+        }
+    }
+}
+
+fn refused(bound: &Bound, why: &str) -> AcceptedRelease {
+    let mut release = AcceptedRelease::of(bound, None);
+    let outcome = Outcome::abandoned(Category::Input, why);
+    release.report(report::ended(&outcome, bound.spec.revert), true);
+    release
+}
+
+fn text(problems: &[Diagnostic]) -> String {
+    let one = |p: &Diagnostic| match &p.path {
+        Some(path) if !path.is_root() => format!("{path}: {} [{}]", p.message, p.code),
+        _ => format!("{} [{}]", p.message, p.code),
+    };
+    problems.iter().map(one).collect::<Vec<_>>().join("; ")
+}
