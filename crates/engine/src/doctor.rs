@@ -25,10 +25,10 @@ pub async fn inspection(settings: &Settings) -> Inspection {
     };
     match Nm::connect().await {
         Ok(nm) => networkmanager(&nm, &mut inspection).await,
-        Err(Error::NoDbus { why, .. }) => inspection.dbus = Answer::No(why),
-        Err(Error::NoNetworkManager { why }) => {
+        Err(Error::NoDbus { source, .. }) => inspection.dbus = Answer::No(source.to_string()),
+        Err(Error::NoNetworkManager(source)) => {
             inspection.dbus = Answer::Yes(String::new());
-            inspection.networkmanager = Answer::No(why);
+            inspection.networkmanager = Answer::No(source.to_string());
         }
         Err(other) => inspection.networkmanager = Answer::No(other.to_string()),
     }

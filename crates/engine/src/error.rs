@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use linesman_core::codes::{NEEDS_CLUSTER, failures};
 pub use linesman_core::outcome::Category;
 
+use crate::nm;
+
 /// What a library reported.
 pub type Source = Box<dyn std::error::Error + Send + Sync>;
 
@@ -12,10 +14,10 @@ pub type Source = Box<dyn std::error::Error + Send + Sync>;
 pub enum Error {
     #[error("linesman must run as root to change the network of this host")]
     NotRoot,
-    #[error("no system D-Bus at {address}: {why}; start dbus, or set DBUS_SYSTEM_BUS_ADDRESS")]
-    NoDbus { address: String, why: String },
-    #[error("NetworkManager does not answer on D-Bus ({why}); start NetworkManager.service")]
-    NoNetworkManager { why: String },
+    #[error("no system D-Bus at {address}: {source}; start dbus, or set DBUS_SYSTEM_BUS_ADDRESS")]
+    NoDbus { address: String, source: nm::CallError },
+    #[error("NetworkManager does not answer on D-Bus ({0}); start NetworkManager.service")]
+    NoNetworkManager(#[source] nm::CallError),
     #[error("NetworkManager {found} is too old: linesman needs {needed} or newer")]
     OldNetworkManager { found: String, needed: String },
     #[error(

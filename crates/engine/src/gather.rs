@@ -9,6 +9,7 @@ use linesman_core::secrets::{mask_profile, mask_text, mask_value};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::error::Source;
 use crate::nm::Nm;
 use crate::transaction::Settings;
 use crate::{doctor, netlink::Netlink, observe, ovs};
@@ -17,7 +18,7 @@ use crate::{doctor, netlink::Netlink, observe, ovs};
 #[derive(Debug)]
 pub struct Part {
     pub path: String,
-    pub content: Result<String, String>,
+    pub content: Result<String, Source>,
 }
 
 /// No part may keep the others waiting longer.
@@ -50,20 +51,20 @@ pub async fn parts(settings: &Settings) -> Vec<Part> {
     parts
 }
 
-fn part(path: &str, content: Result<String, String>) -> Part {
+fn part(path: &str, content: Result<String, Source>) -> Part {
     Part { path: path.to_owned(), content }
 }
 
-async fn bounded(content: impl Future<Output = Result<String, String>>) -> Result<String, String> {
+async fn bounded(content: impl Future<Output = Result<String, Source>>) -> Result<String, Source> {
     tokio::time::timeout(LIMIT, content)
         .await
-        .unwrap_or_else(|_| Err(format!("not there within {} s", LIMIT.as_secs())))
+        .unwrap_or_else(|_| Err(format!("not there within {} s", LIMIT.as_secs()).into()))
 }
 
-fn masked(value: &impl Serialize) -> Result<String, String> {
-    let mut value = serde_json::to_value(value).map_err(|e| e.to_string())?;
+fn masked(value: &impl Serialize) -> Result<String, Source> {
+    let mut value = serde_json::to_value(value)?;
     mask_value(&mut value);
-    serde_json::to_string_pretty(&value).map_err(|e| e.to_string())
+    Ok(serde_json::to_string_pretty(&value)?)
 }
 
 /// Half an entry of the journal is text like any other.
@@ -75,8 +76,8 @@ fn masked_json(text: &str) -> String {
 }
 
 fn machine() -> Vec<Part> {
-    let read = |path: &str| fs::read_to_string(path).map_err(|e| e.to_string());
-    let kernel = nix::sys::utsname::uname().map_err(|e| e.to_string()).map(|name| {
+    let read = |path: &str| fs::read_to_string(path).map_err(Source::from);
+    let kernel = nix::sys::utsname::uname().map_err(Source::from).map(|name| {
         let word = |text: &std::ffi::OsStr| text.to_string_lossy().into_owned();
         [word(name.sysname()), word(name.release()), word(name.version()), word(name.machine())].join(" ")
             + "\n"
@@ -89,22 +90,21 @@ fn machine() -> Vec<Part> {
     ]
 }
 
-async fn state(kernel_only: bool) -> Result<String, String> {
+async fn state(kernel_only: bool) -> Result<String, Source> {
     let read = observe::show(move |state| {
         state.set_kernel_only(kernel_only);
     });
-    masked(&read.await.map_err(|e| e.to_string())?)
+    masked(&read.await?)
 }
 
 async fn kernel() -> Vec<Part> {
     let netlink = match Netlink::open() {
         Ok(netlink) => netlink,
-        Err(e) => return vec![part("kernel/links.json", Err(e.to_string()))],
+        Err(e) => return vec![part("kernel/links.json", Err(e.into()))],
     };
-    let said = |e: crate::netlink::Error| e.to_string();
-    let links = async { masked(&netlink.links().await.map_err(said)?) };
-    let addresses = async { masked(&netlink.addresses().await.map_err(said)?) };
-    let routes = async { masked(&netlink.default_routes().await.map_err(said)?) };
+    let links = async { masked(&netlink.links().await?) };
+    let addresses = async { masked(&netlink.addresses().await?) };
+    let routes = async { masked(&netlink.default_routes().await?) };
     vec![
         part("kernel/links.json", bounded(links).await),
         part("kernel/addresses.json", bounded(addresses).await),
@@ -115,22 +115,21 @@ async fn kernel() -> Vec<Part> {
 async fn networkmanager() -> Vec<Part> {
     let nm = match Nm::connect().await {
         Ok(nm) => nm,
-        Err(e) => return vec![part("networkmanager/version", Err(e.to_string()))],
+        Err(e) => return vec![part("networkmanager/version", Err(e.into()))],
     };
-    let view = nm.view().await.map_err(|e| e.to_string());
-    let devices = view.as_ref().map_err(Clone::clone).and_then(|view| masked(&view.devices));
-    let active = view.as_ref().map_err(Clone::clone).and_then(|view| masked(&view.active));
-    let checkpoints = nm.checkpoints().await.map_err(|e| e.to_string()).and_then(|all| masked(&all));
+    let devices = async { masked(&nm.view().await?.devices) };
+    let active = async { masked(&nm.view().await?.active) };
+    let checkpoints = async { masked(&nm.checkpoints().await?) };
     vec![
-        part("networkmanager/version", nm.version().await.map_err(|e| e.to_string())),
-        part("networkmanager/devices.json", devices),
-        part("networkmanager/active.json", active),
-        part("networkmanager/checkpoints.json", checkpoints),
+        part("networkmanager/version", nm.version().await.map_err(Source::from)),
+        part("networkmanager/devices.json", devices.await),
+        part("networkmanager/active.json", active.await),
+        part("networkmanager/checkpoints.json", checkpoints.await),
     ]
 }
 
-async fn open_vswitch() -> Result<String, String> {
-    masked(&ovs::read_keys().await.map_err(|e| e.to_string())?)
+async fn open_vswitch() -> Result<String, Source> {
+    masked(&ovs::read_keys().await?)
 }
 
 /// The files of some folders, one level deep. Folders that are not there have none.
@@ -141,7 +140,7 @@ fn files(under: &str, dirs: &[&str], mask: fn(&str) -> String) -> Vec<Part> {
     paths.retain(|path| path.extension().is_none_or(|ending| ending != "reserve"));
     paths.sort();
     let of = |path: &PathBuf| {
-        let bytes = fs::read(path).map_err(|e| e.to_string());
+        let bytes = fs::read(path).map_err(Source::from);
         let content = bytes.map(|bytes| mask(&String::from_utf8_lossy(&bytes)));
         part(&format!("{under}{}", flat(path)), content)
     };
@@ -166,14 +165,14 @@ async fn logs() -> Vec<Part> {
     parts
 }
 
-async fn log_of(unit: &str) -> Result<String, String> {
+async fn log_of(unit: &str) -> Result<String, Source> {
     let mut command = tokio::process::Command::new("journalctl");
     command
         .args(["--no-pager", "--output=short-iso", "--lines", LOG_LINES, "--unit", unit])
         .kill_on_drop(true);
     let output = command.output().await.map_err(|e| format!("journalctl: {e}"))?;
     if !output.status.success() {
-        return Err(format!("journalctl: {}", String::from_utf8_lossy(&output.stderr).trim()));
+        return Err(format!("journalctl: {}", String::from_utf8_lossy(&output.stderr).trim()).into());
     }
     Ok(mask_text(&String::from_utf8_lossy(&output.stdout)))
 }

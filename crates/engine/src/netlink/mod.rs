@@ -20,8 +20,8 @@ pub enum Error {
     Open(#[source] io::Error),
     #[error("the kernel refused to {what}: {source}")]
     Refused { what: String, source: io::Error },
-    #[error("the kernel's answer was not understood while trying to {what}: {why}")]
-    Answer { what: String, why: String },
+    #[error("the kernel's answer was not understood while trying to {what}: {source}")]
+    Answer { what: String, source: rtnetlink::Error },
     #[error("there is no interface {name}")]
     NoInterface { name: String },
     #[error("the netlink socket broke: {0}")]
@@ -34,7 +34,7 @@ impl Error {
             rtnetlink::Error::NetlinkError(message) => {
                 Error::Refused { what: what.into(), source: message.to_io() }
             }
-            other => Error::Answer { what: what.into(), why: other.to_string() },
+            other => Error::Answer { what: what.into(), source: other },
         }
     }
 

@@ -39,12 +39,9 @@ impl Nm {
     pub async fn connect() -> Result<Self> {
         let address = std::env::var("DBUS_SYSTEM_BUS_ADDRESS")
             .unwrap_or_else(|_| "unix:path=/run/dbus/system_bus_socket".to_string());
-        let no_dbus = |why: String| Error::NoDbus { address: address.clone(), why };
-        let bus = tokio::time::timeout(CALL, zbus::Connection::system())
-            .await
-            .map_err(|_| no_dbus("no answer".into()))?
-            .map_err(|e| no_dbus(e.to_string()))?;
-        let missing = |e: zbus::Error| Error::NoNetworkManager { why: short(&e) };
+        let bus =
+            bounded(zbus::Connection::system()).await.map_err(|source| Error::NoDbus { address, source })?;
+        let missing = |e: zbus::Error| Error::NoNetworkManager(e.into());
         let root = proxy::NetworkManagerProxy::builder(&bus)
             .cache_properties(zbus::proxy::CacheProperties::No)
             .build()
@@ -61,7 +58,7 @@ impl Nm {
     }
 
     pub async fn version(&self) -> Result<String> {
-        let version = bounded(self.root.version()).await.map_err(|why| Error::NoNetworkManager { why })?;
+        let version = bounded(self.root.version()).await.map_err(Error::NoNetworkManager)?;
         Ok(version)
     }
 
@@ -242,7 +239,7 @@ impl Nm {
 
     /// Another metric than NetworkManager chose, on the device alone: the profile stays as it is.
     pub async fn set_route_metric(&self, device: &str, family: &str, metric: i64) -> Result<()> {
-        let failed = |e: String| Error::call("putting a route's former metric back", e);
+        let failed = |e: CallError| Error::call("putting a route's former metric back", e);
         let device = self.device(device).await?;
         let (mut settings, version) = bounded(device.get_applied_connection(0)).await.map_err(failed)?;
         settings.entry(family.to_string()).or_default().insert("route-metric".to_string(), metric.into());
@@ -277,11 +274,17 @@ impl Nm {
     }
 }
 
-async fn bounded<T>(call: impl Future<Output = zbus::Result<T>>) -> Result<T, String> {
-    match tokio::time::timeout(CALL, call).await {
-        Ok(answer) => answer.map_err(|e| short(&e)),
-        Err(_) => Err(format!("no answer within {} s", CALL.as_secs())),
-    }
+async fn bounded<T>(call: impl Future<Output = zbus::Result<T>>) -> Result<T, CallError> {
+    tokio::time::timeout(CALL, call).await.map_err(|_| CallError::Timeout)?.map_err(CallError::Bus)
+}
+
+/// Why a call over D-Bus failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    #[error("{}", short(.0))]
+    Bus(#[from] zbus::Error),
+    #[error("no answer within {} s", CALL.as_secs())]
+    Timeout,
 }
 
 fn object(path: &str) -> Result<ObjectPath<'_>> {

@@ -12,6 +12,7 @@ use linesman_core::facts::{Facts, ProfileFact};
 use nmstate::NetworkState;
 use serde_json::Value;
 
+use crate::error::Source;
 use crate::keyfile::{self, ProfileFile};
 use crate::nm::{Nm, NmView};
 pub use lacking::lacking;
@@ -59,16 +60,13 @@ pub async fn host() -> Result<(Value, Facts)> {
 /// nmstate's blocking calls start a runtime of their own and panic inside another one, and its async
 /// ones cannot leave their thread: a thread of its own is the one place where it is at ease.
 async fn retrieve_with(configure: impl FnOnce(&mut NetworkState) + Send + 'static) -> Result<Value> {
-    let read = move || -> Result<Value, String> {
+    let read = move || -> Result<Value, Source> {
         let mut state = NetworkState::new();
         configure(&mut state);
-        state.retrieve().map_err(|e| e.to_string())?;
-        serde_json::to_value(&state).map_err(|e| e.to_string())
+        state.retrieve()?;
+        Ok(serde_json::to_value(&state)?)
     };
-    tokio::task::spawn_blocking(read)
-        .await
-        .map_err(|e| Error::Observe(e.into()))?
-        .map_err(|e| Error::Observe(e.into()))
+    tokio::task::spawn_blocking(read).await.map_err(|e| Error::Observe(e.into()))?.map_err(Error::Observe)
 }
 
 /// What the plan must know about profiles and daemons.

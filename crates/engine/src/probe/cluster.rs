@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tokio::time::{Instant, timeout_at};
 
+use super::failure::ProbeFailure;
 use super::run::{Finding, Trouble};
 
 /// Well, or why not, in words for people.
@@ -38,8 +39,8 @@ pub(super) async fn check(cluster: &Cluster, question: Question, deadline: Insta
         Question::NodeReady => cluster.node_ready(),
     };
     match timeout_at(deadline, answer).await {
-        Ok(answer) => answer.map(|()| None).map_err(Trouble::Failed),
-        Err(_) => Err(Trouble::failed("the API server does not answer")),
+        Ok(answer) => answer.map(|()| None).map_err(|why| ProbeFailure::Cluster(why).into()),
+        Err(_) => Err(ProbeFailure::ApiServerSilent.into()),
     }
 }
 

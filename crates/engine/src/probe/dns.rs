@@ -16,6 +16,7 @@ use tokio::{
 };
 
 use super::{
+    failure::{DnsError, ProbeFailure},
     race::first_success,
     resolv_conf::{ResolvConf, server_address},
     run::{Finding, Trouble},
@@ -32,24 +33,24 @@ pub(super) async fn check(name: Option<&str>, servers: Option<&[IpAddr]>, deadli
     if servers.is_empty() {
         return Err(Trouble::NotApplicable("no DNS server is configured".to_owned()));
     }
-    let questions = questions(name, &conf.search).map_err(Trouble::Failed)?;
+    let questions = questions(name, &conf.search)?;
     let attempts = servers.into_iter().map(|server| alive(server, &questions, deadline));
-    match first_success(attempts).await.map_err(Trouble::Failed)? {
+    match first_success(attempts).await? {
         Alive::Answers => Ok(None),
         // Nobody asked for the root in earnest: what matters is that somebody is there.
-        Alive::Refuses(why) if name.is_none() => Ok(Some(why)),
-        Alive::Refuses(why) => Err(Trouble::Failed(why)),
+        Alive::Refuses(server) if name.is_none() => Ok(Some(ProbeFailure::DnsRefused { server }.to_string())),
+        Alive::Refuses(server) => Err(ProbeFailure::DnsRefused { server }.into()),
     }
 }
 
 enum Alive {
     Answers,
-    Refuses(String),
+    Refuses(IpAddr),
 }
 
 /// Without a name the root is asked for. A server that only knows its own zones refuses that, and is asked for the
 /// search domains then, which it should know.
-fn questions(name: Option<&str>, search: &[String]) -> Result<Vec<Query>, String> {
+fn questions(name: Option<&str>, search: &[String]) -> Result<Vec<Query>, ProbeFailure> {
     match name {
         Some(name) => Ok(vec![Query::query(parse_name(name)?, RecordType::A)]),
         None => {
@@ -62,49 +63,53 @@ fn questions(name: Option<&str>, search: &[String]) -> Result<Vec<Query>, String
     }
 }
 
-pub(super) fn parse_name(name: &str) -> Result<Name, String> {
+pub(super) fn parse_name(name: &str) -> Result<Name, ProbeFailure> {
     let mut parsed =
-        Name::from_utf8(name).map_err(|error| format!("\"{name}\" is not a domain name: {error}"))?;
+        Name::from_utf8(name).map_err(|source| ProbeFailure::DomainName { name: name.to_owned(), source })?;
     parsed.set_fqdn(true);
     Ok(parsed)
 }
 
-async fn alive(server: SocketAddr, questions: &[Query], deadline: Instant) -> Result<Alive, String> {
+async fn alive(server: SocketAddr, questions: &[Query], deadline: Instant) -> Result<Alive, ProbeFailure> {
     for question in questions {
         match ask(server, question, deadline).await?.metadata.response_code {
             ResponseCode::NoError | ResponseCode::NXDomain => return Ok(Alive::Answers),
             ResponseCode::Refused => {}
-            code => return Err(format!("{} answers {code}", server.ip())),
+            code => return Err(ProbeFailure::DnsCode { server: server.ip(), code }),
         }
     }
-    Ok(Alive::Refuses(format!("{} is there but refuses to answer", server.ip())))
+    Ok(Alive::Refuses(server.ip()))
 }
 
 /// One question to one server; its answer, whatever it says.
-pub(super) async fn ask(server: SocketAddr, question: &Query, deadline: Instant) -> Result<Message, String> {
+pub(super) async fn ask(
+    server: SocketAddr,
+    question: &Query,
+    deadline: Instant,
+) -> Result<Message, ProbeFailure> {
     match timeout_at(deadline, exchange(server, question)).await {
         Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(why)) => Err(format!("{}: {why}", server.ip())),
-        Err(_) => Err(format!("{} does not answer", server.ip())),
+        Ok(Err(source)) => Err(ProbeFailure::DnsExchange { server: server.ip(), source }),
+        Err(_) => Err(ProbeFailure::Silent { peer: server.ip().to_string() }),
     }
 }
 
-async fn exchange(server: SocketAddr, question: &Query) -> Result<Message, String> {
+async fn exchange(server: SocketAddr, question: &Query) -> Result<Message, DnsError> {
     let mut request = Message::query();
     request.metadata.recursion_desired = true;
     request.add_query(question.clone());
-    let bytes = request.to_vec().map_err(|error| error.to_string())?;
+    let bytes = request.to_vec()?;
     let answer = over_udp(server, &request, &bytes).await?;
     if answer.metadata.truncation { over_tcp(server, &request, &bytes).await } else { Ok(answer) }
 }
 
-async fn over_udp(server: SocketAddr, request: &Message, bytes: &[u8]) -> Result<Message, String> {
+async fn over_udp(server: SocketAddr, request: &Message, bytes: &[u8]) -> Result<Message, DnsError> {
     let any: IpAddr =
         if server.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    let socket = UdpSocket::bind((any, 0)).await.map_err(|error| error.to_string())?;
-    socket.connect(server).await.map_err(|error| error.to_string())?;
+    let socket = UdpSocket::bind((any, 0)).await?;
+    socket.connect(server).await?;
     loop {
-        socket.send(bytes).await.map_err(|error| error.to_string())?;
+        socket.send(bytes).await?;
         if let Ok(answer) = timeout(RESEND, receive(&socket, request)).await {
             return answer;
         }
@@ -112,10 +117,10 @@ async fn over_udp(server: SocketAddr, request: &Message, bytes: &[u8]) -> Result
 }
 
 /// Datagrams that are not an answer to this very question are somebody else's, or a forgery: they are passed over.
-async fn receive(socket: &UdpSocket, request: &Message) -> Result<Message, String> {
+async fn receive(socket: &UdpSocket, request: &Message) -> Result<Message, DnsError> {
     let mut buffer = vec![0; 4096];
     loop {
-        let read = socket.recv(&mut buffer).await.map_err(|error| error.to_string())?;
+        let read = socket.recv(&mut buffer).await?;
         match Message::from_vec(&buffer[..read]) {
             Ok(answer) if answers(&answer, request) => return Ok(answer),
             _ => {}
@@ -123,11 +128,10 @@ async fn receive(socket: &UdpSocket, request: &Message) -> Result<Message, Strin
     }
 }
 
-async fn over_tcp(server: SocketAddr, request: &Message, bytes: &[u8]) -> Result<Message, String> {
-    let answer = over_stream(server, bytes).await.map_err(|error| format!("over TCP: {error}"))?;
-    let answer =
-        Message::from_vec(&answer).map_err(|error| format!("a malformed answer over TCP: {error}"))?;
-    answers(&answer, request).then_some(answer).ok_or("over TCP: an answer to another question".to_owned())
+async fn over_tcp(server: SocketAddr, request: &Message, bytes: &[u8]) -> Result<Message, DnsError> {
+    let answer = over_stream(server, bytes).await.map_err(DnsError::Tcp)?;
+    let answer = Message::from_vec(&answer).map_err(DnsError::Malformed)?;
+    if answers(&answer, request) { Ok(answer) } else { Err(DnsError::OtherQuestion) }
 }
 
 async fn over_stream(server: SocketAddr, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
@@ -159,7 +163,9 @@ mod tests {
         let search = ["lab.test".to_owned(), "not..valid".to_owned()];
         assert_eq!(names(&questions(None, &search).unwrap()), [". SOA", "lab.test. SOA"]);
         assert_eq!(names(&questions(Some("example.org"), &search).unwrap()), ["example.org. A"]);
-        assert!(questions(Some("not..valid"), &search).unwrap_err().contains("not a domain name"));
+        assert!(
+            questions(Some("not..valid"), &search).unwrap_err().to_string().contains("not a domain name")
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use linesman_core::probe::Family;
 
 use super::{
+    failure::ProbeFailure,
     icmp::echo,
     race::first_success,
     run::{Finding, Trouble},
@@ -25,11 +26,11 @@ struct Gateway {
 }
 
 pub(super) async fn check(family: Family, deadline: Instant) -> Finding {
-    let netlink = Netlink::open().map_err(Trouble::failed)?;
-    let routes = netlink.default_routes().await.map_err(Trouble::failed)?;
+    let netlink = Netlink::open()?;
+    let routes = netlink.default_routes().await?;
     let gateways = gateways(&routes, family)?;
     let attempts = gateways.iter().map(|gateway| reach(&netlink, gateway, deadline));
-    first_success(attempts).await.map_err(Trouble::Failed)
+    Ok(first_success(attempts).await?)
 }
 
 fn gateways(routes: &[DefaultRoute], family: Family) -> Result<Vec<Gateway>, Trouble> {
@@ -48,7 +49,11 @@ fn gateways(routes: &[DefaultRoute], family: Family) -> Result<Vec<Gateway>, Tro
 }
 
 /// Some gateways drop echo requests. One that answers ARP or neighbour discovery, asked anew, is there all the same.
-async fn reach(netlink: &Netlink, gateway: &Gateway, deadline: Instant) -> Result<Option<String>, String> {
+async fn reach(
+    netlink: &Netlink,
+    gateway: &Gateway,
+    deadline: Instant,
+) -> Result<Option<String>, ProbeFailure> {
     let halfway = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
     let echo = pin!(echo(gateway.address(), Some(&gateway.interface), deadline));
     let below = pin!(async {
@@ -93,7 +98,7 @@ mod tests {
     fn why(routes: &[DefaultRoute], family: Family) -> String {
         match gateways(routes, family).unwrap_err() {
             Trouble::NotApplicable(why) => why,
-            Trouble::Failed(why) => panic!("{why}"),
+            Trouble::Failed(failure) => panic!("{failure}"),
         }
     }
 

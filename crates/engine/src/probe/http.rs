@@ -3,7 +3,12 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use http_body_util::Empty;
-use hyper::{Request, Response, StatusCode, Uri, body::Bytes, header::HOST, http::uri::Scheme};
+use hyper::{
+    Request, Response, StatusCode, Uri,
+    body::Bytes,
+    header::HOST,
+    http::uri::{InvalidUri, Scheme},
+};
 use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
 use hyper_util::{
     client::legacy::{Client, connect::HttpConnector},
@@ -17,22 +22,19 @@ use rustls::{
 };
 use tokio::time::{Instant, timeout_at};
 
-use super::{
-    run::{Finding, Trouble},
-    tcp::reachable,
-};
+use super::{failure::ProbeFailure, run::Finding, tcp::reachable};
 
 pub(super) async fn check(url: &str, insecure: bool, deadline: Instant) -> Finding {
     let status = match timeout_at(deadline, get(url, insecure, deadline)).await {
-        Ok(outcome) => outcome.map_err(Trouble::Failed)?,
-        Err(_) => return Err(Trouble::Failed("it takes connections but does not answer".to_owned())),
+        Ok(status) => status?,
+        Err(_) => return Err(ProbeFailure::HttpSilent.into()),
     };
-    if status.is_server_error() { Err(Trouble::Failed(format!("it answers {status}"))) } else { Ok(None) }
+    if status.is_server_error() { Err(ProbeFailure::HttpStatus(status).into()) } else { Ok(None) }
 }
 
-async fn get(url: &str, insecure: bool, deadline: Instant) -> Result<StatusCode, String> {
-    let url: Uri = url.parse().map_err(|error| format!("the URL is wrong: {error}"))?;
-    let host = url.host().ok_or("the URL names no host")?.trim_matches(['[', ']']).to_owned();
+async fn get(url: &str, insecure: bool, deadline: Instant) -> Result<StatusCode, ProbeFailure> {
+    let url: Uri = url.parse().map_err(|error: InvalidUri| ProbeFailure::Url(error.into()))?;
+    let host = url.host().ok_or(ProbeFailure::UrlWithoutHost)?.trim_matches(['[', ']']).to_owned();
     let secure = url.scheme() == Some(&Scheme::HTTPS);
     let port = url.port_u16().unwrap_or(if secure { 443 } else { 80 });
     let address = reachable(&host, port, deadline).await?;
@@ -42,8 +44,8 @@ async fn get(url: &str, insecure: bool, deadline: Instant) -> Result<StatusCode,
 }
 
 /// The connection goes to the address that was found to answer; the request carries the name that was given.
-fn request(url: &Uri, address: SocketAddr) -> Result<Request<Empty<Bytes>>, String> {
-    let wrong = |error: hyper::http::Error| format!("the URL is wrong: {error}");
+fn request(url: &Uri, address: SocketAddr) -> Result<Request<Empty<Bytes>>, ProbeFailure> {
+    let wrong = |error: hyper::http::Error| ProbeFailure::Url(error.into());
     let path = url.path_and_query().map_or("/", |path| path.as_str());
     let target = Uri::builder()
         .scheme(url.scheme_str().unwrap_or("http"))
@@ -56,18 +58,17 @@ fn request(url: &Uri, address: SocketAddr) -> Result<Request<Empty<Bytes>>, Stri
     Request::get(target).header(HOST, host).header("user-agent", "linesman").body(Empty::new()).map_err(wrong)
 }
 
-async fn send(request: Request<Empty<Bytes>>) -> Result<Response<hyper::body::Incoming>, String> {
+async fn send(request: Request<Empty<Bytes>>) -> Result<Response<hyper::body::Incoming>, ProbeFailure> {
     let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(HttpConnector::new());
-    client.request(request).await.map_err(|error| chain(&error))
+    Ok(client.request(request).await?)
 }
 
 async fn send_tls(
     request: Request<Empty<Bytes>>,
     host: String,
     insecure: bool,
-) -> Result<Response<hyper::body::Incoming>, String> {
-    let name =
-        ServerName::try_from(host.clone()).map_err(|_| format!("{host} cannot be in a certificate"))?;
+) -> Result<Response<hyper::body::Incoming>, ProbeFailure> {
+    let name = ServerName::try_from(host.clone()).map_err(|_| ProbeFailure::CertificateName { host })?;
     let connector = HttpsConnectorBuilder::new()
         .with_tls_config(tls_config(insecure)?)
         .https_only()
@@ -75,36 +76,20 @@ async fn send_tls(
         .enable_http1()
         .build();
     let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector);
-    client.request(request).await.map_err(|error| chain(&error))
+    Ok(client.request(request).await?)
 }
 
-fn tls_config(insecure: bool) -> Result<ClientConfig, String> {
+fn tls_config(insecure: bool) -> Result<ClientConfig, ProbeFailure> {
     use hyper_rustls::ConfigBuilderExt;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider.clone())
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?;
+    let builder =
+        ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
     if insecure {
         let verifier = Arc::new(AnyCertificate(provider));
         return Ok(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth());
     }
-    let trusting =
-        builder.with_native_roots().map_err(|error| format!("no certificates to trust: {error}"))?;
+    let trusting = builder.with_native_roots().map_err(ProbeFailure::NoCertificates)?;
     Ok(trusting.with_no_client_auth())
-}
-
-/// The libraries say only the outermost thing that went wrong.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(inner) = source {
-        let said = inner.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
-        }
-        source = inner.source();
-    }
-    text
 }
 
 /// For probes that ask whether somebody answers, not who.

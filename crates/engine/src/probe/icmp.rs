@@ -14,6 +14,8 @@ use tokio::{
     time::{Instant, sleep_until, timeout_at},
 };
 
+use super::failure::ProbeFailure;
+
 /// A first packet is easily lost while switches and neighbours learn.
 const RESEND: Duration = Duration::from_millis(300);
 
@@ -22,8 +24,12 @@ pub(super) async fn echo(
     target: SocketAddr,
     interface: Option<&str>,
     deadline: Instant,
-) -> Result<(), String> {
-    let echo = Echo::open(target, interface).map_err(|error| format!("{}: {error}", target.ip()))?;
+) -> Result<(), ProbeFailure> {
+    let peer = target.ip().to_string();
+    let echo = match Echo::open(target, interface) {
+        Ok(echo) => echo,
+        Err(source) => return Err(ProbeFailure::Io { peer, source }),
+    };
     let mut last_error = None;
     while Instant::now() < deadline {
         let until = deadline.min(Instant::now() + RESEND);
@@ -37,8 +43,8 @@ pub(super) async fn echo(
         }
     }
     Err(match last_error {
-        Some(error) => format!("{}: {error}", target.ip()),
-        None => format!("{} does not answer", target.ip()),
+        Some(source) => ProbeFailure::Io { peer, source },
+        None => ProbeFailure::Silent { peer },
     })
 }
 

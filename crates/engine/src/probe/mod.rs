@@ -3,6 +3,7 @@
 mod assess;
 mod cluster;
 mod dns;
+mod failure;
 mod gateway;
 mod http;
 mod icmp;

@@ -12,11 +12,16 @@ use tokio::time::Instant;
 
 use super::{
     dns::{ask, parse_name},
+    failure::ProbeFailure,
     race::first_success,
     resolv_conf::{ResolvConf, scope_id},
 };
 
-pub(super) async fn resolve(host: &str, port: u16, deadline: Instant) -> Result<Vec<SocketAddr>, String> {
+pub(super) async fn resolve(
+    host: &str,
+    port: u16,
+    deadline: Instant,
+) -> Result<Vec<SocketAddr>, ProbeFailure> {
     if let Some(address) = literal(host, port) {
         return Ok(vec![address]);
     }
@@ -42,25 +47,25 @@ fn in_hosts(hosts: &str, host: &str) -> Vec<IpAddr> {
     hosts.lines().filter_map(line).collect()
 }
 
-async fn by_dns(host: &str, deadline: Instant) -> Result<Vec<IpAddr>, String> {
+async fn by_dns(host: &str, deadline: Instant) -> Result<Vec<IpAddr>, ProbeFailure> {
     let conf = ResolvConf::read();
     let servers = conf.addresses();
     if servers.is_empty() {
-        return Err(format!("{host} cannot be looked up: no DNS server is configured"));
+        return Err(ProbeFailure::NoDnsServer { host: host.to_owned() });
     }
-    let mut why = String::new();
+    let mut last = ProbeFailure::All(vec![]);
     for name in candidates(host, &conf.search)? {
         let attempts = servers.iter().map(|server| addresses(*server, &name, deadline));
         match first_success(attempts).await {
             Ok(found) => return Ok(found),
-            Err(failure) => why = failure,
+            Err(failure) => last = failure,
         }
     }
-    Err(format!("{host} was not found: {why}"))
+    Err(ProbeFailure::NotFound { host: host.to_owned(), source: Box::new(last) })
 }
 
 /// A name with a dot is taken as it is; one without is looked for in the search domains first.
-fn candidates(host: &str, search: &[String]) -> Result<Vec<Name>, String> {
+fn candidates(host: &str, search: &[String]) -> Result<Vec<Name>, ProbeFailure> {
     let plain = parse_name(host)?;
     let within: Vec<Name> =
         search.iter().filter_map(|domain| parse_name(&format!("{host}.{domain}")).ok()).collect();
@@ -68,16 +73,15 @@ fn candidates(host: &str, search: &[String]) -> Result<Vec<Name>, String> {
     Ok(if dotted { vec![plain] } else { within.into_iter().chain([plain]).collect() })
 }
 
-async fn addresses(server: SocketAddr, name: &Name, deadline: Instant) -> Result<Vec<IpAddr>, String> {
+async fn addresses(server: SocketAddr, name: &Name, deadline: Instant) -> Result<Vec<IpAddr>, ProbeFailure> {
     let v4 = Query::query(name.clone(), RecordType::A);
     let v6 = Query::query(name.clone(), RecordType::AAAA);
     let (v4, v6) = join(ask(server, &v4, deadline), ask(server, &v6, deadline)).await;
-    let silent = v4.is_err().then(|| v4.as_ref().err().cloned()).flatten();
-    let found: Vec<IpAddr> = [v4, v6].iter().flatten().flat_map(in_answer).collect();
-    match (found.is_empty(), silent) {
+    let found: Vec<IpAddr> = [&v4, &v6].into_iter().flatten().flat_map(in_answer).collect();
+    match (found.is_empty(), v4) {
         (false, _) => Ok(found),
-        (true, Some(why)) => Err(why),
-        (true, None) => Err(format!("{} knows no address of it", server.ip())),
+        (true, Err(failure)) => Err(failure),
+        (true, Ok(_)) => Err(ProbeFailure::UnknownName { server: server.ip() }),
     }
 }
 

@@ -7,7 +7,9 @@ use linesman_core::probe::{Probe, ProbeResult, ProbeSpec, ProbeStatus, Short};
 
 use super::{
     cluster::{self, Cluster, Question},
-    dns, gateway, http, icmp,
+    dns,
+    failure::ProbeFailure,
+    gateway, http, icmp,
     resolv_conf::scope_id,
     tcp,
 };
@@ -17,13 +19,13 @@ pub(super) type Finding = Result<Option<String>, Trouble>;
 
 #[derive(Debug)]
 pub(super) enum Trouble {
-    Failed(String),
+    Failed(ProbeFailure),
     NotApplicable(String),
 }
 
-impl Trouble {
-    pub fn failed(error: impl std::fmt::Display) -> Self {
-        Trouble::Failed(error.to_string())
+impl<E: Into<ProbeFailure>> From<E> for Trouble {
+    fn from(failure: E) -> Self {
+        Trouble::Failed(failure.into())
     }
 }
 
@@ -44,7 +46,7 @@ pub(super) async fn attempt(probe: &Probe, cluster: &Cluster, deadline: Instant)
     let started = Instant::now();
     match timeout_at(deadline + SLACK, check(&probe.spec, cluster, deadline)).await {
         Ok(Ok(note)) => ProbeStatus::Passed { took: started.elapsed(), note },
-        Ok(Err(Trouble::Failed(why))) => ProbeStatus::Failed { why },
+        Ok(Err(Trouble::Failed(failure))) => ProbeStatus::failed(failure.to_string()),
         Ok(Err(Trouble::NotApplicable(why))) => ProbeStatus::NotApplicable { why },
         Err(_) => ProbeStatus::failed(format!("no answer within {}", Short(probe.timeout))),
     }
@@ -53,7 +55,7 @@ pub(super) async fn attempt(probe: &Probe, cluster: &Cluster, deadline: Instant)
 async fn check(spec: &ProbeSpec, cluster: &Cluster, deadline: Instant) -> Finding {
     match spec {
         ProbeSpec::Gateway { family: Some(family) } => gateway::check(*family, deadline).await,
-        ProbeSpec::Gateway { family: None } => Err(Trouble::failed("no family was chosen")),
+        ProbeSpec::Gateway { family: None } => Err(ProbeFailure::NoFamily.into()),
         ProbeSpec::Dns { name, servers } => dns::check(name.as_deref(), servers.as_deref(), deadline).await,
         ProbeSpec::Tcp { host, port } => tcp::check(host, *port, deadline).await,
         ProbeSpec::Http { url, insecure } => http::check(url, *insecure, deadline).await,
@@ -70,5 +72,6 @@ async fn ping(addr: std::net::IpAddr, interface: Option<&str>, deadline: Instant
         }
         ip => std::net::SocketAddr::new(ip, 0),
     };
-    icmp::echo(target, interface, deadline).await.map(|()| None).map_err(Trouble::Failed)
+    icmp::echo(target, interface, deadline).await?;
+    Ok(None)
 }

@@ -95,7 +95,7 @@ pub async fn run(
             holds(nm, settings.settle, &watch, record, snapshot).await?;
             persist::check(nm, &record.desired, request.options)
                 .await
-                .map_err(|e| AttemptFailure::new(FailedStep::Persist, e))?;
+                .map_err(|e| AttemptFailure::new(FailedStep::Persist, e.to_string()))?;
         }
         failpoint::reach("verified").await;
         say(Step::Probing);

@@ -14,12 +14,27 @@ use crate::nm::Nm;
 use crate::observe;
 use crate::worker::ApplyOptions;
 
-pub async fn check(nm: &Nm, desired: &Value, options: ApplyOptions) -> Result<(), String> {
+/// Why a reboot would not bring the same state.
+#[derive(Debug, thiserror::Error)]
+pub enum NotLasting {
+    #[error("profile `{profile}` of {interface} is only in memory and would be gone after a reboot")]
+    InMemory { profile: String, interface: String },
+    #[error("profile `{profile}` of {interface} would not connect by itself after a reboot")]
+    NotAutomatic { profile: String, interface: String },
+    #[error("profile `{profile}` ({uuid}) would compete for {interface} after a reboot; delete it")]
+    Competing { profile: String, uuid: String, interface: String },
+    #[error("profiles could not be synced to disk: {0}")]
+    Sync(#[source] std::io::Error),
+    #[error(transparent)]
+    Host(#[from] crate::Error),
+}
+
+pub async fn check(nm: &Nm, desired: &Value, options: ApplyOptions) -> Result<(), NotLasting> {
     if options.memory_only {
         return Ok(());
     }
-    let view = nm.view().await.map_err(|e| e.to_string())?;
-    let profiles = observe::profiles().map_err(|e| e.to_string())?;
+    let view = nm.view().await?;
+    let profiles = observe::profiles()?;
     let facts = observe::profile_facts(&view, &profiles);
     let mut wanted = desired["interfaces"]
         .as_array()
@@ -30,25 +45,22 @@ pub async fn check(nm: &Nm, desired: &Value, options: ApplyOptions) -> Result<()
     if let Some(problem) = wanted.find_map(|name| problem_of(name, &facts)) {
         return Err(problem);
     }
-    sync(&profiles).map_err(|e| format!("profiles could not be synced to disk: {e}"))
+    sync(&profiles).map_err(NotLasting::Sync)
 }
 
 /// Why `name` would not come up like this after a reboot. Pure.
-fn problem_of(name: &str, profiles: &[ProfileFact]) -> Option<String> {
+fn problem_of(name: &str, profiles: &[ProfileFact]) -> Option<NotLasting> {
+    let named = |profile: &ProfileFact| (profile.id.clone(), name.to_owned());
     let mine: Vec<&ProfileFact> = profiles.iter().filter(|p| p.active_on.as_deref() == Some(name)).collect();
     for profile in &mine {
         if !profile.on_disk {
-            return Some(format!(
-                "profile `{}` of {name} is only in memory and would be gone after a reboot",
-                profile.id
-            ));
+            let (profile, interface) = named(profile);
+            return Some(NotLasting::InMemory { profile, interface });
         }
         // Ports follow their controller, whatever they say themselves.
         if !profile.autoconnect {
-            return Some(format!(
-                "profile `{}` of {name} would not connect by itself after a reboot",
-                profile.id
-            ));
+            let (profile, interface) = named(profile);
+            return Some(NotLasting::NotAutomatic { profile, interface });
         }
     }
     let competing = profiles.iter().find(|p| {
@@ -58,10 +70,8 @@ fn problem_of(name: &str, profiles: &[ProfileFact]) -> Option<String> {
             && p.interface.as_deref() == Some(name)
             && mine.iter().any(|m| m.kind == p.kind)
     })?;
-    Some(format!(
-        "profile `{}` ({}) would compete for {name} after a reboot; delete it",
-        competing.id, competing.uuid
-    ))
+    let (profile, interface) = named(competing);
+    Some(NotLasting::Competing { profile, uuid: competing.uuid.clone(), interface })
 }
 
 /// NetworkManager renames its files into place but does not sync them.
@@ -95,20 +105,20 @@ mod tests {
 
     #[test]
     fn one_active_profile_on_disk_is_enough() {
-        assert_eq!(problem_of("br0", &[profile("1", true)]), None);
+        assert!(problem_of("br0", &[profile("1", true)]).is_none());
     }
 
     #[test]
-    fn memory_no_autoconnect_and_rivals_are_found() {
+    fn memory_no_autoconnect_and_competing_profiles_are_found() {
         let in_memory = ProfileFact { on_disk: false, ..profile("1", true) };
-        assert!(problem_of("br0", &[in_memory]).is_some_and(|p| p.contains("memory")));
+        assert!(matches!(problem_of("br0", &[in_memory]), Some(NotLasting::InMemory { .. })));
         let manual = ProfileFact { autoconnect: false, ..profile("1", true) };
-        assert!(problem_of("br0", &[manual]).is_some_and(|p| p.contains("by itself")));
+        assert!(matches!(problem_of("br0", &[manual]), Some(NotLasting::NotAutomatic { .. })));
         assert!(
             problem_of("br0", &[profile("1", true), profile("2", false)])
-                .is_some_and(|p| p.contains("compete"))
+                .is_some_and(|p| matches!(p, NotLasting::Competing { .. }))
         );
         let other_kind = ProfileFact { kind: "ovs-port".into(), ..profile("2", false) };
-        assert_eq!(problem_of("br0", &[profile("1", true), other_kind]), None);
+        assert!(problem_of("br0", &[profile("1", true), other_kind]).is_none());
     }
 }

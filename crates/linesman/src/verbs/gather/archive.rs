@@ -32,7 +32,7 @@ fn add(archive: &mut Builder<impl Write>, path: &str, content: &str, stamp: u64)
 fn index(parts: &[Part]) -> String {
     let line = |part: &Part| match &part.content {
         Ok(content) => format!("{:>9}  {}\n", content.len(), part.path),
-        Err(why) => format!("{:>9}  {}: {}\n", "missing", part.path, why.replace('\n', " ")),
+        Err(why) => format!("{:>9}  {}: {}\n", "missing", part.path, why.to_string().replace('\n', " ")),
     };
     parts.iter().map(line).collect()
 }
