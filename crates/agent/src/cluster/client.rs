@@ -136,12 +136,16 @@ fn classify(status: &Status) -> Error {
     match status.code {
         404 => Error::Gone,
         409 => Error::Changed,
-        // The test for the uid in a patch.
-        422 if status.message.contains("testing") || status.message.contains("test failed") => Error::Gone,
+        422 if is_unpatchable(status) => Error::Gone,
         401 | 403 => Error::Forbidden(status.message.clone()),
         429 | 500.. => Error::Silent(status.message.clone()),
         _ => Error::Refused(status.message.clone()),
     }
+}
+
+/// The test for the uid failed: the API server names no cause then, while an invalid object has one for each field.
+fn is_unpatchable(status: &Status) -> bool {
+    status.reason == "Invalid" && status.details.as_ref().is_none_or(|details| details.causes.is_empty())
 }
 
 pub fn state_resource() -> ApiResource {
@@ -174,4 +178,29 @@ pub fn bound(object: &DynamicObject, node: &str) -> Option<Bound> {
         spec: serde_json::from_value(spec.clone()).ok()?,
         status: serde_json::from_value(status).ok()?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(code: u16, reason: &str, details: &Value) -> Status {
+        serde_json::from_value(json!({
+            "status": "Failure", "code": code, "reason": reason, "message": "testing", "details": details
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn refusals_are_classified_by_code_reason_and_causes() {
+        let of = |code, reason: &str, details| classify(&status(code, reason, &details));
+        assert!(matches!(of(404, "NotFound", json!({})), Error::Gone));
+        assert!(matches!(of(409, "Conflict", json!({})), Error::Changed));
+        assert!(matches!(of(422, "Invalid", json!({})), Error::Gone), "another uid");
+        let causes =
+            json!({ "causes": [{ "reason": "FieldValueInvalid", "field": "status", "message": "testing" }] });
+        assert!(matches!(of(422, "Invalid", causes), Error::Refused(_)), "whatever its message contains");
+        assert!(matches!(of(403, "Forbidden", json!({})), Error::Forbidden(_)));
+        assert!(matches!(of(503, "ServiceUnavailable", json!({})), Error::Silent(_)));
+    }
 }
