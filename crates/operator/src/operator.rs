@@ -121,7 +121,7 @@ impl Operator {
     async fn reconcile_all(&mut self) {
         let known: BTreeSet<String> = self.cache.borrow().policies.keys().cloned().collect();
         for name in &known {
-            self.rollouts.entry(name.clone()).or_insert_with(RolloutState::new);
+            self.rollouts.entry(name.clone()).or_insert_with(RolloutState::undecided);
         }
         for gone in self.rollouts.keys().filter(|name| !known.contains(*name)) {
             self.writer.metrics.in_flight(gone, None);
@@ -260,7 +260,7 @@ impl Operator {
     /// Whether nothing is left to do.
     async fn delete_orphans_of(&mut self, policy: &str, actions: &[Action]) -> Result<bool, Error> {
         let (now, time) = (Instant::now(), Time(clock::now()));
-        let rollout = self.rollouts.entry(policy.into()).or_insert_with(RolloutState::new);
+        let rollout = self.rollouts.entry(policy.into()).or_insert_with(RolloutState::undecided);
         if !rollout.is_due(now, time) || !rollout.pending.are_seen(&self.cache.borrow(), now) {
             return Ok(false);
         }

@@ -30,7 +30,7 @@ pub struct RolloutState {
 
 impl RolloutState {
     /// Of a policy that was not decided on yet.
-    pub fn new() -> Self {
+    pub fn undecided() -> Self {
         Self { dirty: true, ..Self::default() }
     }
 
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_pause_after_errors_grows_and_ends_with_success() {
-        let (mut state, now, time) = (RolloutState::new(), Instant::now(), Time(100));
+        let (mut state, now, time) = (RolloutState::undecided(), Instant::now(), Time(100));
         assert!(state.is_due(now, time));
         assert_eq!(state.failed(now), FIRST_RETRY);
         assert!(!state.is_due(now, time));
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_state_of_a_deleted_policy_is_dropped_in_the_end() {
-        let (mut state, now, cache) = (RolloutState::new(), Instant::now(), Cache::default());
+        let (mut state, now, cache) = (RolloutState::undecided(), Instant::now(), Cache::default());
         state.pending.expect(PendingWrite::Enactments(7), now);
         assert!(state.outlives_policy(&cache, false, now), "the deletion of its enactment is not seen yet");
         let later = now + Duration::from_secs(60);

@@ -275,16 +275,22 @@ impl Nm {
 }
 
 async fn bounded<T>(call: impl Future<Output = zbus::Result<T>>) -> Result<T, CallError> {
-    tokio::time::timeout(CALL, call).await.map_err(|_| CallError::Timeout)?.map_err(CallError::Bus)
+    tokio::time::timeout(CALL, call).await.map_err(|_| CallError::Timeout)?.map_err(CallError::from)
 }
 
 /// Why a call over D-Bus failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     #[error("{}", short(.0))]
-    Bus(#[from] zbus::Error),
+    Bus(#[source] Box<zbus::Error>),
     #[error("no answer within {} s", CALL.as_secs())]
     Timeout,
+}
+
+impl From<zbus::Error> for CallError {
+    fn from(error: zbus::Error) -> Self {
+        Self::Bus(Box::new(error))
+    }
 }
 
 fn object(path: &str) -> Result<ObjectPath<'_>> {
