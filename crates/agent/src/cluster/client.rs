@@ -11,6 +11,7 @@ use kube::{Api, Client};
 use linesman_api::enactment::EnactmentStatus;
 use linesman_api::kinds::{ENACTMENT, GROUP, Kind, NODE_STATE};
 use linesman_api::names;
+use linesman_api::objects::Enactment;
 use linesman_core::secrets::Reference;
 use linesman_fleet::enactment::Bound;
 use serde_json::{Value, json};
@@ -162,21 +163,25 @@ fn resource(kind: &Kind) -> ApiResource {
     }
 }
 
-/// None: not one of this node's, or of kubernetes-nmstate, which has no spec.
+/// None: not one of this node's, of kubernetes-nmstate, which has no spec, or unreadable.
 pub fn bound(object: &DynamicObject, node: &str) -> Option<Bound> {
-    let meta = &object.metadata;
-    let policy = names::policy_of(meta.name.as_deref()?, node)?;
-    let spec = object.data.get("spec").filter(|spec| !spec.is_null())?;
-    let status = object.data.get("status").cloned().unwrap_or_else(|| json!({}));
+    let policy = names::policy_of(object.metadata.name.as_deref()?, node)?;
+    let Enactment { metadata, spec, status } = match object.clone().try_parse() {
+        Ok(enactment) => enactment,
+        Err(error) => {
+            tracing::warn!(policy, "cannot read the enactment: {error}; the network stays as it is");
+            return None;
+        }
+    };
     Some(Bound {
         policy: policy.into(),
-        uid: meta.uid.clone()?,
-        created: serde_json::to_value(&meta.creation_timestamp)
+        uid: metadata.uid?,
+        created: serde_json::to_value(&metadata.creation_timestamp)
             .and_then(serde_json::from_value)
             .unwrap_or_default(),
-        generation: meta.generation.unwrap_or_default(),
-        spec: serde_json::from_value(spec.clone()).ok()?,
-        status: serde_json::from_value(status).ok()?,
+        generation: metadata.generation.unwrap_or_default(),
+        spec: spec?,
+        status,
     })
 }
 
@@ -202,5 +207,23 @@ mod tests {
         assert!(matches!(of(422, "Invalid", causes), Error::Refused(_)), "whatever its message contains");
         assert!(matches!(of(403, "Forbidden", json!({})), Error::Forbidden(_)));
         assert!(matches!(of(503, "ServiceUnavailable", json!({})), Error::Silent(_)));
+    }
+
+    #[test]
+    fn an_enactment_of_this_node_with_a_readable_spec_counts() {
+        let object = |spec: Value| -> DynamicObject {
+            let name = names::enactment("w1", "blue");
+            let metadata = json!({ "name": name, "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z" });
+            let (api_version, kind) = (ENACTMENT.api_version(), ENACTMENT.kind);
+            let written =
+                json!({ "apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec });
+            serde_json::from_value(written).unwrap()
+        };
+        let found = bound(&object(json!({ "attempt": 2 })), "w1").unwrap();
+        assert_eq!((found.policy.as_str(), found.spec.attempt), ("blue", 2));
+        assert_eq!(found.created.to_string(), "2026-01-01T00:00:00Z");
+        assert_eq!(bound(&object(json!({ "attempt": 2 })), "w2"), None, "of another node");
+        assert_eq!(bound(&object(Value::Null), "w1"), None, "of kubernetes-nmstate");
+        assert_eq!(bound(&object(json!({ "attempt": "two" })), "w1"), None, "unreadable");
     }
 }
