@@ -19,10 +19,12 @@ pub const FORMAT: &str = "LINESMAN_LOG_FORMAT";
 /// Its flag; a worker process gets it from the daemon that starts it.
 const FLAG: &str = "--log-format";
 
-/// Libraries report at `info` what only their developers need.
-const DAEMON: &str =
-    "warn,linesman=info,linesman_agent=info,linesman_daemon=info,linesman_engine=info,linesman_operator=info";
-const COMMAND: &str = "warn";
+/// Errors of libraries that we do not handle ourselves: nispor warns at every look at a kernel without WiFi, and kube's
+/// client logs every refused connection, which the daemons report once.
+const DAEMON: &str = "error,kube_client=off,nmstate=warn,linesman=info,linesman_agent=info,linesman_daemon=info,\
+     linesman_engine=info,linesman_operator=info";
+const COMMAND: &str = "error,kube_client=off,nmstate=warn,linesman=warn,linesman_agent=warn,linesman_daemon=warn,\
+     linesman_engine=warn,linesman_operator=warn";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {

@@ -12,7 +12,7 @@ fn a_fight_with_another_writer_ends_and_says_so() {
     agent_host.host.eventually("the agent gives in", || {
         agent_host
             .policy("kept")
-            .is_some_and(|p| p["reason"].to_string().contains("somebody else keeps changing it"))
+            .is_some_and(|p| p["reason"].to_string().contains("something else keeps changing it"))
     });
     // Three rounds at most; one that could not even be verified is the last.
     let rounds = agent_host.metric("linesman_corrections_total").unwrap();

@@ -23,7 +23,7 @@ fn an_agent_has_manners() {
     let watched = node.spawn(["timeout", "20", "linesman", "status", "--watch", "-o", "json"]).unwrap();
     agent_host.host.eventually("it watches", || !watched.stdout().is_empty());
     let said = agent_host.stop();
-    assert!(said.contains("policy bridge: committed"), "{said}");
+    assert!(said.contains("committed after") && said.contains("policy=\"bridge\""), "{said}");
     assert!(said.ends_with("stopping; the network stays as it is\n"), "{said}");
     let watched = watched.wait().unwrap();
     assert!(watched.stderr.contains("the agent has stopped"), "{}", watched.stderr);

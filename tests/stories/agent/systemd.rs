@@ -138,10 +138,10 @@ systemctl daemon-reload && systemctl restart linesman-agent";
     agent_host.write("wrong", "interfaces: [");
     agent_host.wait_phase("wrong", "invalid");
     agent_host.host.eventually("it is in the journal", || {
-        priority(&agent_host, "policy wrong cannot be taken").is_some()
+        priority(&agent_host, "policy wrong cannot be read").is_some()
     });
-    assert_eq!(priority(&agent_host, "policy wrong cannot be taken").as_deref(), Some("4"));
-    assert_eq!(priority(&agent_host, "policy bridge: committed").as_deref(), Some("6"));
+    assert_eq!(priority(&agent_host, "policy wrong cannot be read").as_deref(), Some("4"));
+    assert_eq!(priority(&agent_host, "committed after").as_deref(), Some("6"));
 
     node.run(["systemctl", "stop", UNIT]).unwrap();
     assert_eq!(

@@ -6,7 +6,7 @@ use linesman_lab::transcript::{self, CommandResult};
 use linesman_tests::agent_host::{AgentHost, policy};
 
 /// In a shell on the node.
-fn told(agent_host: &AgentHost, folder: &str) {
+fn assert_output(agent_host: &AgentHost, folder: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts").join(folder);
     transcript::assert_true(&folder, |command| {
         let both = format!("{{ {command}; }} 2>&1");
@@ -18,14 +18,14 @@ fn told(agent_host: &AgentHost, folder: &str) {
 
 #[test]
 fn the_output_of_a_managed_host() {
-    let agent_host = AgentHost::new("told");
+    let agent_host = AgentHost::new("transcripts");
     let node = &agent_host.host.node;
-    told(&agent_host, "agent/1-nothing-yet");
+    assert_output(&agent_host, "agent/1-nothing-yet");
     agent_host.write("office", &policy("office", "onDelete: Revert", "br1", 1400, "eth1"));
     agent_host.write("guests", &policy("guests", "drift: Report", "br2", 1400, "eth2"));
     agent_host.wait_phase("office", "in-sync");
     agent_host.wait_phase("guests", "in-sync");
-    told(&agent_host, "agent/2-in-sync");
+    assert_output(&agent_host, "agent/2-in-sync");
 
     node.run(["ip", "link", "set", "br2", "mtu", "1300"]).unwrap();
     agent_host.wait_phase("guests", "drifted");
@@ -33,7 +33,7 @@ fn the_output_of_a_managed_host() {
     agent_host.wait_phase("rival", "refused");
     agent_host.write("broken", "interfaces:\n- name: br3\n  type: linux-bridge\n  mtu: many\n");
     agent_host.wait_phase("broken", "invalid");
-    told(&agent_host, "agent/3-degraded");
+    assert_output(&agent_host, "agent/3-degraded");
 
     for name in ["rival", "broken"] {
         agent_host.remove(name);
@@ -44,8 +44,8 @@ fn the_output_of_a_managed_host() {
         .host
         .eventually("both are forgotten", || agent_host.status()["policies"].as_array().unwrap().len() == 2);
     // Freeze and unfreeze within: what a transcript changes it restores.
-    told(&agent_host, "agent/4-frozen");
+    assert_output(&agent_host, "agent/4-frozen");
     agent_host.wait_phase("guests", "in-sync");
     agent_host.stop();
-    told(&agent_host, "agent/5-no-agent");
+    assert_output(&agent_host, "agent/5-no-agent");
 }

@@ -125,7 +125,7 @@ fn an_agent_with_every_role_is_still_held_to_its_node() {
     refused(&kubectl(&["patch", &own, "--type=merge", "-p", release], &nothing), "ValidatingAdmissionPolicy");
     refused(
         &kubectl(&["delete", &own, "--wait=false"], &nothing),
-        "making, changing and deleting it is the operator's",
+        "the operator creates, changes and deletes enactments",
     );
     refused(&kubectl(&["delete", "nns", &other], &nothing), OWN_STATE);
     refused(&kubectl(&["create", "-f", "-"], &enactment(&node, "made-up")), "ValidatingAdmissionPolicy");

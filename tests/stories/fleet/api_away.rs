@@ -4,7 +4,7 @@ use linesman_tests::fleet::Fleet;
 use serde_json::{Value, json};
 
 /// In `linesman status`.
-const WAITS: &str = "what it was not told, it is told when it is back";
+const WAITS: &str = "status updates are sent when it is back";
 
 #[test]
 fn a_change_ends_without_the_api_server_and_is_told_when_it_is_back() {
@@ -28,11 +28,13 @@ fn a_change_ends_without_the_api_server_and_is_told_when_it_is_back() {
         fleet.cluster.start_api_server().unwrap();
         fleet.wait_enactment("n1", policy, word);
         fleet.eventually("the agent hears again", || !fleet.agent_status("n1").contains(WAITS));
+        let recovered = fleet.agent_log("n1").matches("the API server answers again").count();
+        assert_eq!(recovered, 1, "{}", fleet.agent_log("n1"));
         fleet.wait_policy(policy, if word == "Failing" { "Degraded" } else { word });
         assert_eq!(fleet.verdicts("n1", policy), [verdict], "once");
         if word == "Failing" {
             let message = fleet.message("n1", policy, "Failing");
-            assert!(message.contains("apiServer") && message.contains("as before"), "{message}");
+            assert!(message.contains("apiServer") && message.contains("rolled back"), "{message}");
             assert_eq!(fleet.network("n1"), before);
         }
         let audit = fleet.audit();

@@ -55,7 +55,7 @@ impl Agent {
             Ok(sources) => {
                 for (name, why) in &sources.wrong {
                     if self.sources.wrong.get(name) != Some(why) {
-                        warn!(policy = name, "cannot be read:\n{why}");
+                        warn!(policy = name, "policy {name} cannot be read:\n{why}");
                     }
                 }
                 self.sources = sources;

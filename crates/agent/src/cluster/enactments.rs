@@ -72,7 +72,9 @@ impl Enactments {
             let Some(event) = self.events.next().await else { return std::future::pending().await };
             match event {
                 Ok(event) => {
-                    let back = self.api_server_error.take().is_some();
+                    // A list that begins is only a question; its first answer comes after it.
+                    let answered = !matches!(event, Event::Init);
+                    let back = answered && self.api_server_error.take().is_some();
                     if back {
                         tracing::info!("the API server answers again");
                     }
