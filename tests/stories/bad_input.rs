@@ -193,7 +193,7 @@ fn no_cluster(host: &Host) -> Option<String> {
 }
 
 fn no_journal(host: &Host) -> Option<String> {
-    untouched(host, "no journal", &["/proc/none", "nothing was changed"], || {
+    untouched(host, "no journal", &["/proc/none", "no changes were made"], || {
         let command = host.node.command(["linesman", "apply", "-"]).unwrap();
         command.env("LINESMAN_STATE_DIR", "/proc/none").input(BRIDGE).output().unwrap()
     })

@@ -33,7 +33,7 @@ pub enum Error {
     #[error("another linesman is changing this host (pid {pid}); wait for it, or look at `linesman history`")]
     Busy { pid: String },
     #[error(
-        "an earlier change waits for its confirmation (checkpoint {checkpoint}); \
+        "an earlier change is pending confirmation (checkpoint {checkpoint}); \
          run `linesman commit` or `linesman rollback` first"
     )]
     Unconfirmed { checkpoint: String },
@@ -43,15 +43,15 @@ pub enum Error {
     )]
     ForeignCheckpoint { checkpoint: String },
     #[error(
-        "the probe {probe} asks the cluster, and only `linesman agent` in a cluster can do that [LM0020]; \
-         take it out, or probe the API server's address with tcp:HOST:PORT"
+        "the probe {probe} needs a cluster, and only `linesman agent` in a cluster can run it [LM0020]; \
+         remove it, or probe the API server's address with tcp:HOST:PORT"
     )]
     NoCluster { probe: String },
     #[error("no checkpoint is open: there is nothing to {verb}")]
     NoCheckpoint { verb: &'static str },
     #[error("the state cannot be applied: {0}")]
     Invalid(String),
-    #[error("cannot write the journal under {dir}: {source}; nothing was changed")]
+    #[error("cannot write the journal under {dir}: {source}; no changes were made")]
     Journal { dir: String, source: std::io::Error },
     #[error(
         "{} was written by a newer linesman (version {found}, this one reads up to {known}); \

@@ -316,6 +316,6 @@ mod tests {
     fn a_folder_that_cannot_be_written_is_said_so() {
         let journal = Journal::new(Path::new("/proc/none"));
         let error = journal.begin(&record("1"), &Snapshot::default()).unwrap_err().to_string();
-        assert!(error.contains("nothing was changed"), "{error}");
+        assert!(error.contains("no changes were made"), "{error}");
     }
 }
