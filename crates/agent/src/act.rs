@@ -55,12 +55,13 @@ pub fn prepare(
     policies: &[Policy],
     secrets: &Secrets,
     loaded: &Loaded,
-) -> Vec<(Policy, Result<Ready, Outcome>)> {
+) -> Vec<(Policy, Result<Ready, Box<Outcome>>)> {
     let one = |policy: &Policy| {
         let resolve = |state: &Value| {
-            desired::resolve(state, policy.capture.as_ref(), &loaded.observed).map_err(|e| unfit(coded(&e)))
+            desired::resolve(state, policy.capture.as_ref(), &loaded.observed)
+                .map_err(|e| Box::new(unfit(coded(&e))))
         };
-        let missing = |why| hindered(format!("{why} [{NO_SECRET}]"));
+        let missing = |why| Box::new(hindered(format!("{why} [{NO_SECRET}]")));
         let state = resolve(&secrets.fill(&policy.state).map_err(missing)?)?;
         let recorded_state = resolve(&left_open(&policy.state))?;
         let mut revert_state = linesman_core::plan::plan(&state, &loaded.observed, &loaded.facts)

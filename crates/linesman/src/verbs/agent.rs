@@ -35,7 +35,7 @@ pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
         _ => Source::Directory(args.policy_dir),
     };
     let config = Config { source, settings, listen, version: env!("CARGO_PKG_VERSION") };
-    match linesman_agent::run(config).await {
+    match Box::pin(linesman_agent::run(config)).await {
         Ok(()) => Exit::Done,
         Err(error) => {
             logging::fatal(format, &error);
