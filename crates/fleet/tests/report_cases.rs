@@ -94,7 +94,7 @@ fn fat(vlans: usize) -> Value {
 fn fifteen_hundred_vlans_fit_and_what_is_missing_is_said() {
     let seen = fat(1500);
     assert!(serde_json::to_string(&seen).unwrap().len() > BUDGET, "the case is a case");
-    let Report { state, omitted } = report(&seen, &[], BUDGET);
+    let NodeStateReport { state, omitted } = report(&seen, &[], BUDGET);
     assert!(serde_json::to_string(&state).unwrap().len() <= BUDGET);
     assert_eq!(state["interfaces"].as_array().unwrap().len(), 1500, "no interface is lost: {omitted:?}");
     assert_eq!(state["interfaces"][7]["vlan"]["id"], 8);
@@ -104,7 +104,7 @@ fn fifteen_hundred_vlans_fit_and_what_is_missing_is_said() {
 #[test]
 fn whatever_is_seen_fits() {
     for vlans in [4094, 8000] {
-        let Report { state, omitted } = report(&fat(vlans), &[], BUDGET);
+        let NodeStateReport { state, omitted } = report(&fat(vlans), &[], BUDGET);
         assert!(serde_json::to_string(&state).unwrap().len() <= BUDGET, "{vlans}: {omitted:?}");
     }
 }

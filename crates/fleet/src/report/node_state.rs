@@ -19,7 +19,7 @@ use linesman_core::state;
 pub const BUDGET: usize = 1_000_000;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct NodeStateReport {
     pub state: Value,
     /// What is left out, in words.
     pub omitted: Vec<String>,
@@ -32,13 +32,13 @@ pub struct Versions {
 }
 
 /// What was seen, without what nobody should or would read.
-pub fn report(seen: &Value, filter: &[Glob], budget: usize) -> Report {
+pub fn report(seen: &Value, filter: &[Glob], budget: usize) -> NodeStateReport {
     let mut state = seen.clone();
     volatile::settle(&mut state);
     mask_value(&mut state);
     let mut omitted: Vec<String> = filtered(&mut state, filter).into_iter().collect();
     omitted.extend(within::cut(&mut state, budget));
-    Report { state, omitted }
+    NodeStateReport { state, omitted }
 }
 
 /// Pods' ends of veth pairs come and go by the hundred; what the filter names is left out, too, and routes through them.
@@ -74,7 +74,7 @@ fn half_seen(interface: &Value) -> bool {
 /// The status to write; none when it would be the same.
 pub fn update(
     old: Option<&NodeStateStatus>,
-    report: Report,
+    report: NodeStateReport,
     versions: &Versions,
     now: Time,
 ) -> Option<NodeStateStatus> {
