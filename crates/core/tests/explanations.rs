@@ -6,10 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use linesman_core::check::{check, without_cluster};
-use linesman_core::codes::examples::{self, Example};
 use linesman_core::codes::{
-    self, BAD_SETTING, BASE_ABSENT, CLEAR_SECRET, CONTRADICTION, NOT_A_PROFILE, NOT_IMPORTABLE, NOT_NETPLAN,
-    TOO_LARGE, failures,
+    self, BAD_SETTING, BASE_ABSENT, CLEAR_SECRET, CONTRADICTION, Explanation, NOT_A_PROFILE, NOT_IMPORTABLE,
+    NOT_NETPLAN, TOO_LARGE, failures,
 };
 use linesman_core::compose::compose;
 use linesman_core::document::{self, Document, MAX_BYTES};
@@ -59,11 +58,11 @@ fn said_offline(text: &str) -> Vec<&'static str> {
     }
 }
 
-fn is_of_a_host(example: &Example) -> bool {
-    linesman_core::plan::codes::CODES.iter().any(|entry| entry.code == example.code)
+fn is_of_a_host(example: &Explanation) -> bool {
+    linesman_core::plan::codes::TABLE.iter().any(|entry| entry.code == example.code)
 }
 
-fn is_of_an_import(example: &Example) -> bool {
+fn is_of_an_import(example: &Explanation) -> bool {
     [NOT_IMPORTABLE, NOT_A_PROFILE, NOT_NETPLAN, BAD_SETTING].contains(&example.code)
 }
 
@@ -74,7 +73,7 @@ fn said_by_import(text: &str) -> Vec<&'static str> {
     }
 }
 
-fn spoken(example: &Example, text: &str) -> Vec<&'static str> {
+fn spoken(example: &Explanation, text: &str) -> Vec<&'static str> {
     if is_of_an_import(example) {
         return said_by_import(text);
     }
@@ -85,15 +84,29 @@ fn spoken(example: &Example, text: &str) -> Vec<&'static str> {
     if is_of_a_host(example) { said_by_host(text, &facts, excused) } else { said_offline(text) }
 }
 
+fn entry(code: &str) -> (String, Option<String>) {
+    let entry = codes::explain(code).expect("it has a page");
+    (entry.incorrect().expect("it has an example"), entry.correct())
+}
+
 #[test]
-fn every_code_is_explained_with_an_example() {
-    let explained: BTreeSet<&str> = examples::all().map(|example| example.code).collect();
-    let of_documents: Vec<_> =
-        codes::all().filter(|entry| failures::example_message(entry.code).is_none()).collect();
-    let missing: Vec<_> = of_documents.iter().filter(|entry| !explained.contains(entry.code)).collect();
-    assert!(missing.is_empty(), "without an example in crates/core/src/codes/examples: {missing:#?}");
-    assert_eq!(explained.len(), examples::all().count(), "one example each");
-    assert_eq!(explained.len(), of_documents.len(), "no example without a code");
+fn every_page_has_its_title_a_text_and_an_example() {
+    for entry in codes::all() {
+        let Explanation { code, page } = entry;
+        assert!(page.starts_with(&format!("{code}: {}\n\n{}", entry.title(), &entry.text()[..20])), "{page}");
+        assert!(entry.incorrect().is_some() != entry.example_message().is_some(), "{page}");
+        let sections = [entry.example_message(), entry.incorrect(), entry.correct()];
+        let headings = page.lines().filter(|line| line.ends_with(':') && !line.starts_with(' ')).count();
+        assert_eq!(headings, sections.iter().flatten().count(), "an unknown or empty section: {page}");
+        assert!(page.lines().filter(|line| !line.starts_with("    ")).all(|line| line.len() <= 78), "{page}");
+    }
+}
+
+#[test]
+fn every_page_is_of_a_code() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/codes/pages");
+    let pages = fs::read_dir(folder).expect("there are pages").count();
+    assert_eq!(pages, codes::all().count());
 }
 
 #[test]
@@ -103,11 +116,10 @@ fn every_example_message_is_in_a_golden_case() {
     let golden: String = folders.filter_map(|f| fs::read_to_string(f.join("conditions.txt")).ok()).collect();
     let golden = golden.replace("worker-1, try 2: ", "");
     for entry in failures::TABLE {
-        let message = failures::example_message(entry.code).unwrap_or_default();
+        let message = entry.example_message().unwrap_or_default();
         assert!(message.starts_with(&format!("[{}] ", entry.code)), "{}", entry.code);
-        assert!(golden.contains(message), "no golden case has the message: {message}");
+        assert!(golden.contains(&message), "no golden case has the message: {message}");
     }
-    assert_eq!(failures::EXAMPLE_MESSAGES.len(), failures::TABLE.len());
 }
 
 #[test]
@@ -119,12 +131,12 @@ fn codes_are_found_in_texts() {
 #[test]
 fn wrong_examples_cause_their_code_and_nothing_else() {
     let mut others = Vec::new();
-    for example in
-        examples::all().filter(|example| ![TOO_LARGE, CONTRADICTION, CLEAR_SECRET].contains(&example.code))
-    {
-        let found: BTreeSet<_> = spoken(example, example.wrong).into_iter().collect();
-        if found != BTreeSet::from([example.code]) {
-            others.push((example.code, found));
+    let apart = [TOO_LARGE, CONTRADICTION, CLEAR_SECRET];
+    for entry in codes::all().filter(|entry| !apart.contains(&entry.code)) {
+        let Some(incorrect) = entry.incorrect() else { continue };
+        let found: BTreeSet<_> = spoken(entry, &incorrect).into_iter().collect();
+        if found != BTreeSet::from([entry.code]) {
+            others.push((entry.code, found));
         }
     }
     assert!(others.is_empty(), "{others:#?}");
@@ -132,37 +144,37 @@ fn wrong_examples_cause_their_code_and_nothing_else() {
 
 #[test]
 fn the_example_of_a_large_document_is_too_large_when_written_out() {
-    let example = examples::of(TOO_LARGE).expect("it has one");
-    let (start, line) = example.wrong.trim_end().rsplit_once('\n').expect("it has lines");
+    let (incorrect, _) = entry(TOO_LARGE);
+    let (start, line) = incorrect.trim_end().rsplit_once('\n').expect("it has lines");
     let text = format!("{start}\n{}", format!("{line}\n").repeat(MAX_BYTES / line.len()));
     assert_eq!(said_offline(&text), [TOO_LARGE]);
 }
 
 #[test]
 fn right_examples_cause_nothing() {
-    for example in examples::all() {
-        let Some(right) = example.right.filter(|_| example.code != CLEAR_SECRET) else { continue };
-        assert_eq!(spoken(example, right), Vec::<&str>::new(), "{}\n{right}", example.code);
+    for entry in codes::all().filter(|entry| entry.code != CLEAR_SECRET) {
+        let Some(correct) = entry.correct() else { continue };
+        assert_eq!(spoken(entry, &correct), Vec::<&str>::new(), "{}\n{correct}", entry.code);
     }
 }
 
 #[test]
 fn the_example_of_a_secret_in_clear_is_one() {
-    let example = examples::of(CLEAR_SECRET).expect("it has one");
+    let (incorrect, correct) = entry(CLEAR_SECRET);
     let shown = |text: &str| {
         let document = Document::parse("example.yaml", text).expect("can be read");
         assert!(check(&document, &schema).is_empty(), "nothing else is wrong");
         linesman_core::secrets::in_clear(&document.state).map(|path| path.to_string())
     };
     let place = "interfaces[eth1].802.1x.private-key-password";
-    assert_eq!(shown(example.wrong).as_deref(), Some(place));
-    assert_eq!(example.right.and_then(shown), None);
+    assert_eq!(shown(&incorrect).as_deref(), Some(place));
+    assert_eq!(correct.as_deref().and_then(shown), None);
 }
 
 #[test]
 fn the_example_of_a_contradiction_is_one_between_two_documents() {
-    let example = examples::of(CONTRADICTION).expect("it has one");
-    let (one, other) = example.wrong.split_once("---\n").expect("it has two documents");
+    let (incorrect, _) = entry(CONTRADICTION);
+    let (one, other) = incorrect.split_once("---\n").expect("it has two documents");
     let policy = |name: &str, text: &str| {
         assert_eq!(said_offline(text), Vec::<&str>::new());
         Document::parse(name, text).expect("was checked").to_policy(name)

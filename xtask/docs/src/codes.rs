@@ -1,6 +1,6 @@
 //! Every error code, as `linesman explain` prints it.
 
-use linesman_core::codes::{self, Explanation, examples};
+use linesman_core::codes::{self, Explanation};
 
 use super::{NOTE, fenced, wrapped};
 
@@ -12,16 +12,16 @@ pub fn page() -> String {
 }
 
 fn entry(explanation: &Explanation) -> String {
-    let Explanation { code, title, text } = explanation;
-    let mut entry = format!("\n## {code}: {title}\n\n{}\n", wrapped(text));
-    if let Some(message) = codes::failures::example_message(code) {
+    let mut entry =
+        format!("\n## {}: {}\n\n{}\n", explanation.code, explanation.title(), wrapped(&explanation.text()));
+    if let Some(message) = explanation.example_message() {
         entry += &format!("\nExample message:\n\n{}", fenced("text", &format!("{message}\n")));
     }
-    if let Some(example) = examples::of(code) {
-        entry += &format!("\nIncorrect:\n\n{}", fenced("yaml", example.wrong));
-        if let Some(right) = example.right {
-            entry += &format!("\nCorrect:\n\n{}", fenced("yaml", right));
-        }
+    if let Some(incorrect) = explanation.incorrect() {
+        entry += &format!("\nIncorrect:\n\n{}", fenced("yaml", &incorrect));
+    }
+    if let Some(correct) = explanation.correct() {
+        entry += &format!("\nCorrect:\n\n{}", fenced("yaml", &correct));
     }
     entry
 }
