@@ -6,6 +6,7 @@ use k8s_openapi::ClusterResourceScope;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube_core::Resource;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 
 use crate::enactment::{EnactmentSpec, EnactmentStatus};
 use crate::kinds::{ENACTMENT, GROUP, Kind, NODE_STATE, POLICY};
@@ -20,13 +21,47 @@ pub struct Policy {
     pub status: PolicyStatus,
 }
 
+/// Reading one never fails: an enactment that a newer version, a person or a stranger wrote must not keep the others from
+/// being read. A status that cannot be read counts as none.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[serde(from = "Parts")]
 pub struct Enactment {
     pub metadata: ObjectMeta,
-    /// None: of kubernetes-nmstate, which had no spec.
+    /// None: unreadable, or of kubernetes-nmstate, which had no spec.
     pub spec: Option<EnactmentSpec>,
     pub status: EnactmentStatus,
+    pub unreadable: Option<UnreadableSpec>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadableSpec {
+    /// Which field, and why.
+    pub error: String,
+    /// 0 if it is what cannot be read.
+    pub attempt: i64,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Parts {
+    metadata: ObjectMeta,
+    spec: Option<Value>,
+    status: Value,
+}
+
+impl From<Parts> for Enactment {
+    fn from(Parts { metadata, spec, status }: Parts) -> Self {
+        let status = EnactmentStatus::deserialize(status).unwrap_or_default();
+        let attempt = spec.as_ref().and_then(|spec| spec["attempt"].as_i64()).unwrap_or_default();
+        let (spec, unreadable) = match spec.map(serde_path_to_error::deserialize).transpose() {
+            Ok(spec) => (spec, None),
+            Err(error) => {
+                let error = format!("spec.{}: {}", error.path(), error.inner());
+                (None, Some(UnreadableSpec { error, attempt }))
+            }
+        };
+        Self { metadata, spec, status, unreadable }
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -123,6 +158,26 @@ mod tests {
                            "metadata": { "name": "w1.blue" }, "status": {} });
         assert_eq!(written, want, "a spec that is not there is not null either");
         assert_eq!(serde_json::from_value::<Enactment>(written).unwrap(), enactment);
+    }
+
+    #[test]
+    fn a_part_that_cannot_be_read_does_not_hide_the_others() {
+        let read = |spec, status| -> Enactment {
+            serde_json::from_value(
+                json!({ "metadata": { "name": "w1.blue" }, "spec": spec, "status": status }),
+            )
+            .unwrap()
+        };
+        let (spec, status) = (json!({ "attempt": 3 }), json!({ "attempt": 2 }));
+        let stranger = read(spec.clone(), json!({ "attempt": 2, "conditions": "none" }));
+        assert_eq!(stranger.status, EnactmentStatus::default());
+        assert_eq!(stranger.spec.map(|spec| spec.attempt), Some(3));
+        let newer = read(json!({ "attempt": 3, "options": { "patience": -1 } }), status.clone());
+        assert_eq!((newer.metadata.name.as_deref(), newer.status.attempt), (Some("w1.blue"), Some(2)));
+        let error = "spec.options.patience: invalid value: integer `-1`, expected u64".to_owned();
+        assert_eq!((newer.spec, newer.unreadable), (None, Some(UnreadableSpec { error, attempt: 3 })));
+        assert_eq!(read(spec, status).unreadable, None);
+        assert_eq!(read(Value::Null, Value::Null), read(Value::Null, json!({})));
         assert_eq!(Policy::url_path(&(), None), "/apis/nmstate.io/v1/nodenetworkconfigurationpolicies");
     }
 }

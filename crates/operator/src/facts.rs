@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::ResourceExt;
-use linesman_api::objects::{Enactment, Policy};
+use linesman_api::objects::{Enactment, Policy, UnreadableSpec};
 use linesman_api::policy::PolicyStatus;
 use linesman_api::time::Time;
 use linesman_api::{finalizers, labels, names};
@@ -80,6 +80,9 @@ pub fn enactment(mut enactment: Enactment) -> Option<EnactmentFacts> {
     let name = enactment.name_any();
     let label = |key| enactment.labels().get(key).cloned();
     let node = label(labels::NODE)?;
+    if let Some(UnreadableSpec { error, .. }) = &enactment.unreadable {
+        tracing::warn!(enactment = name, error, "cannot read the spec; the operator writes it again");
+    }
     let policy = label(labels::POLICY).or_else(|| names::policy_of(&name, &node).map(str::to_owned))?;
     // What was applied is the agent's to know.
     enactment.status.desired_state = None;

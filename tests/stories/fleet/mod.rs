@@ -20,3 +20,4 @@ mod paused;
 mod relabelled;
 mod secrets;
 mod settled;
+mod unreadable;

@@ -1,19 +1,20 @@
 //! Client of the API server. Every request has a limit: a node that is cut off must notice.
 
+use std::fmt::Debug;
 use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Secret;
-use kube::api::{DynamicObject, Patch, PatchParams, PostParams};
-use kube::core::{ApiResource, Status};
+use kube::api::{Patch, PatchParams, PostParams};
+use kube::core::Status;
 use kube::{Api, Client};
 use linesman_api::enactment::EnactmentStatus;
-use linesman_api::kinds::{ENACTMENT, GROUP, Kind, NODE_STATE};
 use linesman_api::names;
-use linesman_api::objects::Enactment;
+use linesman_api::objects::{Enactment, NodeState, UnreadableSpec};
 use linesman_core::secrets::Reference;
-use linesman_fleet::enactment::Bound;
+use linesman_fleet::enactment::{Bound, Unreadable};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// How long one request may take.
@@ -62,32 +63,34 @@ impl ClusterClient {
         self.client.clone()
     }
 
-    pub fn enactments(&self) -> Api<DynamicObject> {
-        Api::all_with(self.client.clone(), &resource(&ENACTMENT))
+    pub fn enactments(&self) -> Api<Enactment> {
+        Api::all(self.client.clone())
     }
 
-    pub fn states(&self) -> Api<DynamicObject> {
-        Api::all_with(self.client.clone(), &resource(&NODE_STATE))
+    pub fn states(&self) -> Api<NodeState> {
+        Api::all(self.client.clone())
     }
 
     /// From the API server itself, not from the watch.
-    pub async fn read(&self, policy: &str) -> Result<(DynamicObject, Bound), Error> {
+    pub async fn read(&self, policy: &str) -> Result<(Enactment, Bound), Error> {
         let name = names::enactment(&self.node, policy);
         let object = within(self.enactments().get(&name)).await?;
-        let bound = bound(&object, &self.node).ok_or(Error::Gone)?;
-        Ok((object, bound))
+        match of_node(object.clone(), &self.node) {
+            Some(NodeEnactment::Readable(bound)) => Ok((object, bound)),
+            _ => Err(Error::Gone),
+        }
     }
 
     /// Only if the enactment is still what was read.
-    pub async fn begin(&self, mut object: DynamicObject, status: &EnactmentStatus) -> Result<(), Error> {
-        object.data["status"] = json!(status);
+    pub async fn begin(&self, object: Enactment, status: EnactmentStatus) -> Result<(), Error> {
+        let object = Enactment { status, ..object };
         let name = object.metadata.name.clone().unwrap_or_default();
         within(self.enactments().replace_status(&name, &PostParams::default(), &object)).await.map(drop)
     }
 
     /// The whole status at once; with a uid, of that very object and no other of the same name.
-    pub async fn put_status(
-        api: &Api<DynamicObject>,
+    pub async fn put_status<K: Clone + DeserializeOwned + Debug>(
+        api: &Api<K>,
         name: &str,
         uid: Option<&str>,
         status: &Value,
@@ -149,40 +152,32 @@ fn is_unpatchable(status: &Status) -> bool {
     status.reason == "Invalid" && status.details.as_ref().is_none_or(|details| details.causes.is_empty())
 }
 
-pub fn state_resource() -> ApiResource {
-    resource(&NODE_STATE)
+/// An enactment of this node.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NodeEnactment {
+    Readable(Bound),
+    Unreadable(Unreadable),
 }
 
-fn resource(kind: &Kind) -> ApiResource {
-    ApiResource {
-        group: GROUP.into(),
-        version: kind.version().into(),
-        api_version: kind.api_version(),
-        kind: kind.kind.into(),
-        plural: kind.plural.into(),
+/// None: not one of this node's, or of kubernetes-nmstate, which has no spec.
+pub fn of_node(object: Enactment, node: &str) -> Option<NodeEnactment> {
+    let Enactment { metadata, spec, status, unreadable } = object;
+    let policy = names::policy_of(metadata.name.as_deref()?, node)?.to_owned();
+    let (uid, generation) = (metadata.uid?, metadata.generation.unwrap_or_default());
+    if let Some(UnreadableSpec { error, attempt }) = unreadable {
+        return Some(NodeEnactment::Unreadable(Unreadable {
+            policy,
+            uid,
+            generation,
+            attempt,
+            error,
+            status,
+        }));
     }
-}
-
-/// None: not one of this node's, of kubernetes-nmstate, which has no spec, or unreadable.
-pub fn bound(object: &DynamicObject, node: &str) -> Option<Bound> {
-    let policy = names::policy_of(object.metadata.name.as_deref()?, node)?;
-    let Enactment { metadata, spec, status } = match object.clone().try_parse() {
-        Ok(enactment) => enactment,
-        Err(error) => {
-            tracing::warn!(policy, "cannot read the enactment: {error}; the network stays as it is");
-            return None;
-        }
-    };
-    Some(Bound {
-        policy: policy.into(),
-        uid: metadata.uid?,
-        created: serde_json::to_value(&metadata.creation_timestamp)
-            .and_then(serde_json::from_value)
-            .unwrap_or_default(),
-        generation: metadata.generation.unwrap_or_default(),
-        spec: spec?,
-        status,
-    })
+    let created = serde_json::to_value(&metadata.creation_timestamp)
+        .and_then(serde_json::from_value)
+        .unwrap_or_default();
+    Some(NodeEnactment::Readable(Bound { policy, uid, created, generation, spec: spec?, status }))
 }
 
 #[cfg(test)]
@@ -210,20 +205,20 @@ mod tests {
     }
 
     #[test]
-    fn an_enactment_of_this_node_with_a_readable_spec_counts() {
-        let object = |spec: Value| -> DynamicObject {
+    fn enactments_of_this_node_count() {
+        let read = |spec: Value, node| {
             let name = names::enactment("w1", "blue");
             let metadata = json!({ "name": name, "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z" });
-            let (api_version, kind) = (ENACTMENT.api_version(), ENACTMENT.kind);
-            let written =
-                json!({ "apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec });
-            serde_json::from_value(written).unwrap()
+            of_node(serde_json::from_value(json!({ "metadata": metadata, "spec": spec })).unwrap(), node)
         };
-        let found = bound(&object(json!({ "attempt": 2 })), "w1").unwrap();
+        let Some(NodeEnactment::Readable(found)) = read(json!({ "attempt": 2 }), "w1") else { panic!() };
         assert_eq!((found.policy.as_str(), found.spec.attempt), ("blue", 2));
         assert_eq!(found.created.to_string(), "2026-01-01T00:00:00Z");
-        assert_eq!(bound(&object(json!({ "attempt": 2 })), "w2"), None, "of another node");
-        assert_eq!(bound(&object(Value::Null), "w1"), None, "of kubernetes-nmstate");
-        assert_eq!(bound(&object(json!({ "attempt": "two" })), "w1"), None, "unreadable");
+        assert_eq!(read(json!({ "attempt": 2 }), "w2"), None, "of another node");
+        assert_eq!(read(Value::Null, "w1"), None, "of kubernetes-nmstate");
+        let unreadable = read(json!({ "attempt": "two" }), "w1");
+        assert!(
+            matches!(unreadable, Some(NodeEnactment::Unreadable(unreadable)) if unreadable.policy == "blue")
+        );
     }
 }

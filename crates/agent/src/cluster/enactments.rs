@@ -4,23 +4,26 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 
 use futures_util::{Stream, StreamExt};
-use kube::api::DynamicObject;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{Config, Event};
-use linesman_api::labels;
+use linesman_api::objects::Enactment;
+use linesman_api::{labels, names};
 use linesman_daemon::watch::watch;
-use linesman_fleet::enactment::Bound;
+use linesman_fleet::enactment::{Bound, Unreadable};
 
-use super::client::{ClusterClient, bound};
+use super::client::{ClusterClient, NodeEnactment, of_node};
 
-type Events = Pin<Box<dyn Stream<Item = Result<Event<DynamicObject>, kube::runtime::watcher::Error>> + Send>>;
+type Events = Pin<Box<dyn Stream<Item = Result<Event<Enactment>, kube::runtime::watcher::Error>> + Send>>;
+
+/// By policy.
+type Known = BTreeMap<String, NodeEnactment>;
 
 pub struct Enactments {
     node: String,
     events: Events,
-    known: BTreeMap<String, Bound>,
+    known: Known,
     /// What is being listed: nothing is gone before the list is complete.
-    listing: BTreeMap<String, Bound>,
+    listing: Known,
     pub synced: bool,
     listed: bool,
     /// The API server could not be reached the last time.
@@ -49,16 +52,33 @@ impl Enactments {
     }
 
     pub fn all(&self) -> Vec<Bound> {
-        self.known.values().cloned().collect()
+        let readable = self.known.values().filter_map(|known| match known {
+            NodeEnactment::Readable(bound) => Some(bound.clone()),
+            NodeEnactment::Unreadable(_) => None,
+        });
+        readable.collect()
     }
 
-    pub fn get(&self, policy: &str) -> Option<&Bound> {
-        self.known.get(policy)
+    pub fn unreadable(&self) -> Vec<Unreadable> {
+        let unreadable = self.known.values().filter_map(|known| match known {
+            NodeEnactment::Readable(_) => None,
+            NodeEnactment::Unreadable(unreadable) => Some(unreadable.clone()),
+        });
+        unreadable.collect()
+    }
+
+    /// The policies that have an enactment here, readable or not.
+    pub fn policies(&self) -> impl Iterator<Item = &str> {
+        self.known.keys().map(String::as_str)
+    }
+
+    pub fn has(&self, policy: &str) -> bool {
+        self.known.contains_key(policy)
     }
 
     /// What was read from the API server itself; the watch may be behind.
     pub fn read(&mut self, bound: Bound) {
-        self.known.insert(bound.policy.clone(), bound);
+        self.known.insert(bound.policy.clone(), NodeEnactment::Readable(bound));
     }
 
     /// Whether all of them were listed since this was asked last.
@@ -94,13 +114,11 @@ impl Enactments {
         }
     }
 
-    fn update(&mut self, event: Event<DynamicObject>) -> bool {
+    fn update(&mut self, event: Event<Enactment>) -> bool {
         match event {
             Event::Init => self.listing.clear(),
             Event::InitApply(object) => {
-                if let Some(bound) = bound(&object, &self.node) {
-                    self.listing.insert(bound.policy.clone(), bound);
-                }
+                self.listing.extend(self.read_object(object));
             }
             Event::InitDone => {
                 self.known = std::mem::take(&mut self.listing);
@@ -108,16 +126,28 @@ impl Enactments {
                 return true;
             }
             Event::Apply(object) => {
-                if let Some(bound) = bound(&object, &self.node) {
-                    return self.known.insert(bound.policy.clone(), bound.clone()) != Some(bound);
+                if let Some((policy, enactment)) = self.read_object(object) {
+                    return self.known.insert(policy, enactment.clone()) != Some(enactment);
                 }
             }
             Event::Delete(object) => {
-                if let Some(bound) = bound(&object, &self.node) {
-                    return self.known.remove(&bound.policy).is_some();
-                }
+                let policy =
+                    names::policy_of(object.metadata.name.as_deref().unwrap_or_default(), &self.node);
+                return policy.is_some_and(|policy| self.known.remove(policy).is_some());
             }
         }
         false
+    }
+
+    fn read_object(&self, object: Enactment) -> Option<(String, NodeEnactment)> {
+        let enactment = of_node(object, &self.node)?;
+        let policy = match &enactment {
+            NodeEnactment::Readable(bound) => bound.policy.clone(),
+            NodeEnactment::Unreadable(Unreadable { policy, error, .. }) => {
+                tracing::warn!(policy, error, "cannot read the enactment; the network stays as it is");
+                policy.clone()
+            }
+        };
+        Some((policy, enactment))
     }
 }

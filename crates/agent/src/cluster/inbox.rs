@@ -36,9 +36,8 @@ impl Cluster {
 
     /// The policies of this node. Before the first list of enactments, those of the ledger.
     pub fn sources(&self, ledger: &Ledger) -> Sources {
-        let known = self.enactments.all();
         let accepted = if self.enactments.synced {
-            enactment::accepted(known.iter().map(|bound| bound.policy.as_str()), &self.releases, ledger)
+            enactment::accepted(self.enactments.policies(), &self.releases, ledger)
         } else {
             enactment::accepted(ledger.0.keys().map(String::as_str), &self.releases, ledger)
         };
@@ -50,8 +49,7 @@ impl Cluster {
         if !self.enactments.synced {
             return false;
         }
-        let gone: Vec<String> =
-            ledger.0.keys().filter(|name| self.enactments.get(name).is_none()).cloned().collect();
+        let gone: Vec<String> = ledger.0.keys().filter(|name| !self.enactments.has(name)).cloned().collect();
         for name in &gone {
             info!(policy = name, "its enactment was deleted; its configuration stays on the host");
             let entry = ledger.0.remove(name);
@@ -59,7 +57,7 @@ impl Cluster {
             self.sent.remove(name);
         }
         let retired: Vec<String> =
-            self.releases.0.keys().filter(|name| self.enactments.get(name).is_none()).cloned().collect();
+            self.releases.0.keys().filter(|name| !self.enactments.has(name)).cloned().collect();
         retired.iter().for_each(|name| self.releases.retire(name, Value::Null));
         if !gone.is_empty() {
             self.store();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use linesman_api::enactment::EnactmentStatus;
 use linesman_api::time::Time;
 use linesman_core::compare::Difference;
 use linesman_core::reconcile::Ledger;
@@ -57,16 +58,26 @@ impl Cluster {
                 })
                 .or_else(|| enactment::outdated(&bound, &self.releases, now))
                 .or_else(|| enactment::frozen(&bound, &self.releases, &freeze?.to_string(), now));
-            let Some(status) = status else { continue };
-            let attempt = status.attempt.unwrap_or_default();
-            let value = json!(status);
-            let same = self.sent.get(name).is_some_and(|sent| *sent == timeless(&value));
-            if same {
-                continue;
-            }
-            self.sent.insert(name.clone(), timeless(&value));
-            let target = Target::Enactment { policy: name.clone(), attempt };
-            self.updates.send(StatusUpdate { target, uid: bound.uid.clone(), status: value });
+            self.send_status(name, &bound.uid, status);
+        }
+        for enactment in self.enactments.unreadable() {
+            let status = enactment::unreadable(&enactment, now);
+            self.send_status(&enactment.policy, &enactment.uid, status);
+        }
+    }
+
+    /// None: the cluster has it. If somebody overwrites it after that, it is sent again.
+    fn send_status(&mut self, policy: &str, uid: &str, status: Option<EnactmentStatus>) {
+        let Some(status) = status else {
+            self.sent.remove(policy);
+            return;
+        };
+        let attempt = status.attempt.unwrap_or_default();
+        let status = json!(status);
+        let timeless = timeless(&status);
+        if self.sent.insert(policy.into(), timeless.clone()) != Some(timeless) {
+            let target = Target::Enactment { policy: policy.into(), attempt };
+            self.updates.send(StatusUpdate { target, uid: uid.into(), status });
         }
     }
 

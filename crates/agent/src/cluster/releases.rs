@@ -55,7 +55,7 @@ impl Cluster {
         if !enactment::is_new_release(&bound, &self.releases) {
             return Ok(false);
         }
-        self.client.begin(object, &enactment::started(&bound, Time(clock::now()))).await?;
+        self.client.begin(object, enactment::started(&bound, Time(clock::now()))).await?;
         self.enactments.read(bound.clone());
         self.metrics.wrote("enactment");
         info!(

@@ -5,21 +5,21 @@ use std::pin::Pin;
 use futures_util::{Stream, StreamExt};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::Api;
-use kube::api::{DynamicObject, ObjectMeta, PartialObjectMeta, PostParams};
+use kube::api::{ObjectMeta, PartialObjectMeta, PostParams};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Config, Event};
-use linesman_api::kinds::NODE_STATE;
 use linesman_api::labels::FORCE_REFRESH;
 use linesman_api::node_state::NodeStateStatus;
+use linesman_api::objects::NodeState;
 use linesman_api::time::Time;
 use linesman_daemon::watch::watch;
 use linesman_fleet::report::{BUDGET, Glob, Versions, report, update};
 use serde_json::Value;
 
-use super::client::{ClusterClient, Error, state_resource, within};
+use super::client::{ClusterClient, Error, within};
 use crate::state_file::StateFile;
 
-type Meta = PartialObjectMeta<DynamicObject>;
+type Meta = PartialObjectMeta<NodeState>;
 type Events = Pin<Box<dyn Stream<Item = Result<Event<Meta>, watcher::Error>> + Send>>;
 
 pub struct States {
@@ -53,7 +53,7 @@ impl States {
         filter: Vec<Glob>,
         versions: Versions,
     ) -> crate::Result<Self> {
-        let api: Api<Meta> = Api::all_with(client.client(), &state_resource());
+        let api: Api<Meta> = Api::all(client.client());
         let own = Config::default().fields(&format!("metadata.name={}", client.node));
         Ok(Self {
             client: client.clone(),
@@ -152,7 +152,7 @@ impl States {
     /// What an earlier run of this agent wrote: a settled node writes nothing after a restart.
     async fn written(&self) -> Option<NodeStateStatus> {
         let object = within(self.client.states().get_opt(&self.client.node)).await.ok()??;
-        serde_json::from_value(object.data.get("status")?.clone()).ok()
+        Some(object.status)
     }
 }
 
@@ -168,12 +168,12 @@ impl ClusterClient {
                     uid: self.node_uid().await?,
                     ..OwnerReference::default()
                 };
-                let mut object = DynamicObject::new(&self.node, &state_resource());
-                object.metadata = ObjectMeta { owner_references: Some(vec![owner]), ..object.metadata };
-                object.types = Some(kube::api::TypeMeta {
-                    api_version: NODE_STATE.api_version(),
-                    kind: NODE_STATE.kind.into(),
-                });
+                let metadata = ObjectMeta {
+                    name: Some(self.node.clone()),
+                    owner_references: Some(vec![owner]),
+                    ..ObjectMeta::default()
+                };
+                let object = NodeState { metadata, ..NodeState::default() };
                 within(self.states().create(&PostParams::default(), &object)).await?;
                 Self::put_status(&self.states(), &self.node, None, status).await
             }

@@ -27,6 +27,18 @@ pub struct Bound {
     pub status: EnactmentStatus,
 }
 
+/// An enactment of this node whose spec cannot be read, perhaps because a newer operator wrote it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unreadable {
+    pub policy: String,
+    pub uid: String,
+    pub generation: i64,
+    pub attempt: i64,
+    /// Which field, and why.
+    pub error: String,
+    pub status: EnactmentStatus,
+}
+
 /// Whether the enactment carries a release that this node has not accepted yet.
 pub fn is_new_release(bound: &Bound, releases: &AcceptedReleases) -> bool {
     let is_new =

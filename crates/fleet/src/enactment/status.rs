@@ -6,7 +6,7 @@ use linesman_api::enactment::{EnactmentStatus, Stage};
 use linesman_api::reasons::EnactmentReason;
 use linesman_api::time::Time;
 
-use super::{AcceptedRelease, AcceptedReleases, Bound, is_new_release};
+use super::{AcceptedRelease, AcceptedReleases, Bound, Unreadable, is_new_release};
 use crate::report::{self, Category, Outcome};
 use crate::rollout::WaitingStatus;
 use linesman_core::codes::failures::OLD_INSTRUCTION;
@@ -43,7 +43,7 @@ pub fn pending_status(
     }
     let drifted = release.ended.then(|| drifted(release, entry, drift)).flatten();
     // A cluster that was restored from a backup has lost the status.
-    let lost = bound.status.attempt != Some(release.attempt) || !has(bound, &release.conditions);
+    let lost = bound.status.attempt != Some(release.attempt) || !has(&bound.status, &release.conditions);
     let drift_changed = !has_drift(&bound.status.conditions, drifted.as_ref());
     if release.published && !lost && !drift_changed {
         return None;
@@ -80,11 +80,28 @@ pub fn outdated(bound: &Bound, releases: &AcceptedReleases, now: Time) -> Option
     let outcome =
         Outcome { code: Some(OLD_INSTRUCTION.into()), ..Outcome::abandoned(Category::Transient, reason) };
     let conditions = report::ended(&outcome, false);
-    if bound.status.attempt == Some(bound.spec.attempt) && has(bound, &conditions) {
+    if bound.status.attempt == Some(bound.spec.attempt) && has(&bound.status, &conditions) {
         return None;
     }
     let conditions = dated(&bound.status.conditions, conditions, now);
     Some(EnactmentStatus { conditions, ..started(bound, now) })
+}
+
+/// An enactment that cannot be read fails, whatever it asks for; nothing is done for it.
+pub fn unreadable(enactment: &Unreadable, now: Time) -> Option<EnactmentStatus> {
+    let reason =
+        format!("the agent cannot read the enactment: {}; upgrade the agent on this node", enactment.error);
+    let conditions = report::ended(&Outcome::abandoned(Category::Transient, reason), false);
+    let known = &enactment.status;
+    if known.attempt == Some(enactment.attempt) && has(known, &conditions) {
+        return None;
+    }
+    Some(EnactmentStatus {
+        attempt: Some(enactment.attempt),
+        observed_generation: Some(enactment.generation),
+        conditions: dated(&known.conditions, conditions, now),
+        ..EnactmentStatus::default()
+    })
 }
 
 /// A release to a node that was frozen with `linesman freeze`: not an outcome, the release still waits for one.
@@ -92,7 +109,7 @@ pub fn frozen(bound: &Bound, releases: &AcceptedReleases, why: &str, now: Time) 
     // As the operator words it for nodes that it blocks itself.
     let message = format!("the node is {why}; run `linesman unfreeze` on it to continue");
     let conditions = WaitingStatus::pending(EnactmentReason::Blocked, message).conditions();
-    if !is_new_release(bound, releases) || has(bound, &conditions) {
+    if !is_new_release(bound, releases) || has(&bound.status, &conditions) {
         return None;
     }
     Some(EnactmentStatus {
@@ -101,10 +118,10 @@ pub fn frozen(bound: &Bound, releases: &AcceptedReleases, why: &str, now: Time) 
     })
 }
 
-/// Whether the enactment has these conditions already.
-fn has(bound: &Bound, conditions: &[Condition]) -> bool {
+/// Whether the status has these conditions already.
+fn has(status: &EnactmentStatus, conditions: &[Condition]) -> bool {
     conditions.iter().all(|new| {
-        let known = find(&bound.status.conditions, &new.kind);
+        let known = find(&status.conditions, &new.kind);
         known.is_some_and(|known| {
             (known.status, &known.reason, &known.message) == (new.status, &new.reason, &new.message)
         })
