@@ -8,6 +8,7 @@ mod bad_input;
 mod bookworm;
 mod cluster;
 mod coverage;
+mod damaged;
 mod doctor;
 mod examples;
 mod faults;

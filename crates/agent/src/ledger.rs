@@ -15,6 +15,28 @@ use crate::act::{Ready, reason};
 /// After an attempt that made no changes.
 const BACKOFF: Backoff = Backoff::new(Duration::from_secs(5), Duration::from_secs(300));
 
+/// What becomes of what a policy configured when it is forgotten.
+pub fn after_removal(entry: Option<&Entry>) -> &'static str {
+    match entry {
+        Some(entry) if entry.applied_state.is_null() => "it had changed nothing",
+        _ => "its configuration stays on the host",
+    }
+}
+
+/// A revert that did not begin is tried again later; one that was rolled back would fail again.
+pub fn revert_failed(entry: &mut Entry, outcome: &Outcome) {
+    let reason = reason(outcome);
+    entry.transition(match (outcome.verdict, &entry.policy_state) {
+        (Verdict::Abandoned, PolicyState::Waiting { attempts, .. }) => waiting(reason, attempts + 1),
+        (Verdict::Abandoned, _) => waiting(reason, 1),
+        _ => PolicyState::RevertFailed { reason },
+    });
+}
+
+fn waiting(reason: String, attempts: u32) -> PolicyState {
+    PolicyState::Waiting { reason, attempts, until: clock::now() + BACKOFF.after(attempts).as_secs() }
+}
+
 /// `ready` is absent if the policy could not be prepared.
 pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, outcome: &Outcome) {
     let former = ledger.0.remove(&policy.name);
@@ -46,11 +68,7 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, outcom
         _ if !untouched => {
             (PolicyState::RolledBack { reason: reason(outcome) }, former_state, former_revert_state)
         }
-        _ => {
-            let until = clock::now() + BACKOFF.after(attempts).as_secs();
-            let waiting = PolicyState::Waiting { reason: reason(outcome), attempts, until };
-            (waiting, former_state, former_revert_state)
-        }
+        _ => (waiting(reason(outcome), attempts), former_state, former_revert_state),
     };
     debug_assert!(policy_state.follows(before.as_ref()), "{before:?} -> {policy_state:?}");
     let corrections = if edited { CorrectionHistory::default() } else { corrections };

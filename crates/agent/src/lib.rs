@@ -74,6 +74,12 @@ pub enum Error {
     HandlerLock { path: String, why: String },
     #[error("cannot write {path}: {why}")]
     StateFile { path: String, why: String },
+    #[error("{path} is damaged: {why}; the agent moves it away when it starts")]
+    DamagedStateFile { path: String, why: serde_json::Error },
+    #[error(
+        "cannot read {path}: {source}; check the disk and the permissions, or move the file away to start without it"
+    )]
+    UnreadableStateFile { path: String, source: std::io::Error },
     #[error(
         "{path} has version {found}, and this linesman reads versions up to {known}: install the linesman that wrote it, \
          or move the file away to start without what it records"

@@ -1,6 +1,7 @@
 //! The policies of a directory.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,7 @@ use linesman_core::check::{check, without_cluster};
 use linesman_core::diagnostic::{Diagnostic, Source, render};
 use linesman_core::document::Document;
 use linesman_core::policy::Policy;
+use linesman_core::reconcile::Ledger;
 use linesman_engine::desired;
 
 /// Everything that was found, right or wrong.
@@ -18,11 +20,37 @@ pub struct Sources {
     pub wrong: BTreeMap<String, String>,
     /// Where each policy is written.
     pub files: BTreeMap<String, PathBuf>,
+    /// Files that are so wrong that the name of their policy is unknown, and why.
+    pub unnamed: BTreeMap<PathBuf, String>,
 }
 
 impl Sources {
     pub fn unreadable(&self) -> BTreeSet<String> {
         self.wrong.keys().cloned().collect()
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        self.wrong.contains_key(name) || self.policies.iter().any(|policy| policy.name == name)
+    }
+
+    /// A file without metadata is named like its policy, so one of unknown content is listed by its name as well.
+    fn list_unnamed(&mut self) {
+        for (file, why) in self.unnamed.clone() {
+            let name = |name: Option<&OsStr>| name.unwrap_or_default().to_string_lossy().into_owned();
+            let stem = name(file.file_stem());
+            let name = if self.knows(&stem) { name(file.file_name()) } else { stem };
+            self.wrong.insert(name.clone(), why);
+            self.files.insert(name, file);
+        }
+    }
+
+    /// A policy that is not found may be in a file of unknown content: it is not gone.
+    pub fn keep_unaccounted(&mut self, ledger: &Ledger) {
+        let Some(file) = self.unnamed.keys().next() else { return };
+        let why =
+            format!("not found, but {} cannot be read and may contain it; it stays applied", file.display());
+        let unaccounted: Vec<String> = ledger.0.keys().filter(|name| !self.knows(name)).cloned().collect();
+        self.wrong.extend(unaccounted.into_iter().map(|name| (name, why.clone())));
     }
 }
 
@@ -36,6 +64,7 @@ pub fn read(dir: &Path) -> std::io::Result<Sources> {
     for file in files {
         add(&mut sources, &file);
     }
+    sources.list_unnamed();
     Ok(sources)
 }
 
@@ -50,7 +79,11 @@ fn add(sources: &mut Sources, file: &Path) {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let (name, result) = match read_one(file, &stem) {
         Ok(policy) => (policy.name.clone(), Ok(policy)),
-        Err(wrong) => (wrong.name.unwrap_or(stem), Err(wrong.why)),
+        Err(Wrong { name: Some(name), why }) => (name, Err(why)),
+        Err(Wrong { name: None, why }) => {
+            sources.unnamed.insert(file.to_owned(), why);
+            return;
+        }
     };
     if let Some(other) = sources.files.get(&name) {
         let why = format!(
@@ -82,7 +115,7 @@ fn read_one(file: &Path, stem: &str) -> Result<Policy, Wrong> {
     let text = fs::read_to_string(file).map_err(|e| unnamed(format!("cannot read {called}: {e}")))?;
     let document = Document::parse(&called, &text)
         .map_err(|problems| unnamed(rendered(&problems, (called.as_str(), text.as_str()).into())))?;
-    let wrong = |why: String| Wrong { name: document.policy.clone(), why };
+    let wrong = |why: String| Wrong { name: Some(document.policy.clone().unwrap_or(stem.into())), why };
     let problems = [check(&document, &desired::schema), without_cluster(&document)].concat();
     if !problems.is_empty() {
         return Err(wrong(rendered(&problems, (&document).into())));
@@ -97,6 +130,9 @@ fn rendered(problems: &[Diagnostic], source: Source<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use linesman_core::reconcile::Entry;
+    use serde_json::Value;
+
     use super::*;
 
     fn dir(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -126,6 +162,31 @@ mod tests {
         assert_eq!(sources.policies[0].options.on_delete, linesman_core::policy::OnDelete::Revert);
         assert_eq!(sources.unreadable().into_iter().collect::<Vec<_>>(), ["broken"]);
         assert!(sources.wrong["broken"].contains("broken.yaml:1"), "{}", sources.wrong["broken"]);
+    }
+
+    #[test]
+    fn a_policy_may_be_in_a_file_that_cannot_be_read() {
+        let plain = |name: &str| Document::parse(name, STATE).unwrap().to_policy(name);
+        let entry = |name: &str| (name.to_owned(), Entry::returning(&plain(name), Value::Null, 0));
+        let ledger = Ledger([entry("storage"), entry("plain")].into());
+        for text in ["kind: [", ""] {
+            let dir = dir(&[("10-storage.yaml", text), ("plain.yaml", STATE), ("plain.json", "{{{")]);
+            let mut sources = read(dir.path()).unwrap();
+            sources.keep_unaccounted(&ledger);
+            let names: Vec<&str> = sources.policies.iter().map(|p| p.name.as_str()).collect();
+            assert_eq!(names, ["plain"], "a broken file does not disturb one that it shares its name with");
+            let wrong: Vec<&str> = sources.wrong.keys().map(String::as_str).collect();
+            assert_eq!(wrong, ["10-storage", "plain.json", "storage"]);
+            assert!(
+                sources.wrong["storage"].contains("10-storage.yaml cannot be read"),
+                "{:?}",
+                sources.wrong
+            );
+        }
+        let dir = dir(&[("plain.yaml", STATE)]);
+        let mut sources = read(dir.path()).unwrap();
+        sources.keep_unaccounted(&ledger);
+        assert!(sources.wrong.is_empty(), "every file is read, so the other policy is gone");
     }
 
     #[test]

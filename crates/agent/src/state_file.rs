@@ -1,6 +1,7 @@
 //! What an agent remembers, on disk.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use linesman_engine::atomic_file;
@@ -44,24 +45,38 @@ impl StateFile {
         Self { path: state_dir.join("refresh-requests.json") }
     }
 
-    /// What cannot be read is put aside: without it, policies that are in sync are found to be so. What a newer version of
-    /// Linesman wrote is an error, since that version still needs it.
+    /// For the agent, which owns it: damaged content is put aside, and the agent starts without it. What a newer version of
+    /// Linesman wrote is an error, since that version still needs it; so is a file that the disk does not give.
+    pub fn take<T: DeserializeOwned + Default>(&self) -> Result<T> {
+        let damage = match self.read() {
+            Err(Error::DamagedStateFile { path, why }) => format!("{path} is damaged: {why}"),
+            read => return read,
+        };
+        let aside = self.path.with_extension("unreadable");
+        let moved = fs::rename(&self.path, &aside);
+        let moved = moved.map_or_else(
+            |e| format!("it cannot be moved: {e}"),
+            |()| format!("moved to {}", aside.display()),
+        );
+        tracing::error!("{damage}; {moved}; the agent starts without it");
+        Ok(T::default())
+    }
+
     pub fn read<T: DeserializeOwned + Default>(&self) -> Result<T> {
-        let Ok(bytes) = fs::read(&self.path) else { return Ok(T::default()) };
+        let path = || self.path.display().to_string();
+        let bytes = match fs::read(&self.path) {
+            Ok(bytes) => bytes,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(T::default()),
+            Err(e) => return Err(Error::UnreadableStateFile { path: path(), source: e }),
+        };
         if let Ok(Header { version }) = serde_json::from_slice(&bytes)
             && version > VERSION
         {
-            let path = self.path.display().to_string();
-            return Err(Error::NewerStateFile { path, found: version, known: VERSION });
+            return Err(Error::NewerStateFile { path: path(), found: version, known: VERSION });
         }
         match serde_json::from_slice(&bytes) {
             Ok(Versioned { content, .. }) => Ok(content),
-            Err(e) => {
-                let aside = self.path.with_extension("unreadable");
-                tracing::error!("cannot read {}: {e}; moved to {}", self.path.display(), aside.display());
-                fs::rename(&self.path, aside).ok();
-                Ok(T::default())
-            }
+            Err(e) => Err(Error::DamagedStateFile { path: path(), why: e }),
         }
     }
 
@@ -89,9 +104,28 @@ mod tests {
         assert_eq!(state_file.read::<Ledger>().unwrap(), Ledger::default());
         state_file.write(&Ledger::default()).unwrap();
         assert_eq!(state_file.read::<Ledger>().unwrap(), Ledger::default());
-        fs::write(dir.path().join("policies.json"), "[").unwrap();
-        assert_eq!(state_file.read::<Ledger>().unwrap(), Ledger::default());
-        assert!(dir.path().join("policies.unreadable").exists());
+        for damaged in ["[", "", r#"{"version": 1}"#] {
+            fs::write(&state_file.path, damaged).unwrap();
+            let error = state_file.read::<Ledger>().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{} is damaged", state_file.path.display())), "{error}");
+            assert_eq!(
+                fs::read_to_string(&state_file.path).unwrap(),
+                damaged,
+                "whoever only looks leaves it alone"
+            );
+            assert_eq!(state_file.take::<Ledger>().unwrap(), Ledger::default());
+            assert_eq!(fs::read_to_string(dir.path().join("policies.unreadable")).unwrap(), damaged);
+            assert!(!state_file.path.exists());
+        }
+    }
+
+    #[test]
+    fn what_the_disk_does_not_give_is_not_taken_for_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let state_file = StateFile::ledger(dir.path());
+        fs::create_dir(&state_file.path).unwrap();
+        let error = state_file.take::<Ledger>().unwrap_err().to_string();
+        assert!(error.contains("policies.json") && error.contains("Is a directory"), "{error}");
     }
 
     #[test]

@@ -148,6 +148,10 @@ pub fn policies(
                 PolicyState::RevertFailed { reason } => {
                     format!("removed, but its changes could not be reverted: {reason}")
                 }
+                PolicyState::Waiting { reason, until, .. } => {
+                    let again = next_attempt(*until, now);
+                    format!("removed, but its changes are not reverted yet: {reason}{again}")
+                }
                 _ => "removed".into(),
             };
             all.push(status(name, PolicyPhase::Reverting, Some(reason)));
@@ -180,11 +184,16 @@ fn of_entry(name: &str, entry: &Entry, drift: Option<&Vec<Difference>>, now: u64
         PolicyState::Applied => (PolicyPhase::Drifted, Some(drifted(entry, &differences, now))),
         PolicyState::RolledBack { reason } => (PolicyPhase::RolledBack, Some(reason.clone())),
         PolicyState::Waiting { reason, until, .. } => {
-            (PolicyPhase::Waiting, Some(format!("{reason}; next attempt at {}", clock::rfc3339(*until))))
+            (PolicyPhase::Waiting, Some(format!("{reason}{}", next_attempt(*until, now))))
         }
         PolicyState::RevertFailed { .. } => (PolicyPhase::Pending, None),
     };
     PolicyStatus { since: Some(clock::rfc3339(entry.since)), differences, ..status(name, phase, reason) }
+}
+
+/// A policy that is due is tried at once, unless the agent is frozen.
+fn next_attempt(until: u64, now: u64) -> String {
+    if until > now { format!("; next attempt at {}", clock::rfc3339(until)) } else { String::new() }
 }
 
 fn drifted(entry: &Entry, differences: &[Difference], now: u64) -> String {

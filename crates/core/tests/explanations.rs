@@ -96,7 +96,7 @@ fn every_page_has_its_title_a_text_and_an_example() {
         assert!(page.starts_with(&format!("{code}: {}\n\n{}", entry.title(), &entry.text()[..20])), "{page}");
         assert!(entry.incorrect().is_some() != entry.example_message().is_some(), "{page}");
         let sections = [entry.example_message(), entry.incorrect(), entry.correct()];
-        let headings = page.lines().filter(|line| line.ends_with(':') && !line.starts_with(' ')).count();
+        let headings = page.split("\n\n").filter(|part| part.ends_with(':') && !part.contains('\n')).count();
         assert_eq!(headings, sections.iter().flatten().count(), "an unknown or empty section: {page}");
         assert!(page.lines().filter(|line| !line.starts_with("    ")).all(|line| line.len() <= 78), "{page}");
     }

@@ -58,6 +58,8 @@ pub enum Error {
          install the newer linesman and run `linesman recover`", file.display()
     )]
     NewerFile { file: PathBuf, found: u32, known: u32 },
+    #[error("cannot read {}: {source}", file.display())]
+    Unreadable { file: PathBuf, source: std::io::Error },
     #[error("cannot write the snapshot: {0}; no changes were made")]
     Snapshot(#[source] Source),
     #[error("cannot read the state of this host: {0}")]

@@ -94,6 +94,19 @@ pub fn boot_id() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_string()
 }
 
+/// The file of a snapshot. It has the record as it began, too, should the record itself be damaged later.
+#[derive(Serialize)]
+struct SnapshotFile<'a> {
+    #[serde(flatten)]
+    snapshot: &'a Snapshot,
+    record: Value,
+}
+
+#[derive(Deserialize)]
+struct Begun {
+    record: Record,
+}
+
 #[derive(Clone, Debug)]
 pub struct Journal {
     dir: PathBuf,
@@ -111,7 +124,7 @@ impl Journal {
         let reserve =
             || fs::write(self.reserve_path(&record.id), vec![0; RESERVE]).map_err(|e| self.failed(e));
         let written = self
-            .store(&self.snapshot_path(&record.id), snapshot)
+            .store(&self.snapshot_path(&record.id), &SnapshotFile { snapshot, record: hidden(record) })
             .and_then(|()| reserve())
             .and_then(|()| self.store(&self.record_path(&record.id), &hidden(record)));
         if written.is_err() {
@@ -150,19 +163,26 @@ impl Journal {
         self.load(&self.snapshot_path(id))
     }
 
-    /// All records, oldest first. One that cannot be read is passed over: it was never whole.
+    /// Keeps a snapshot that cannot be read for whoever looks into it, out of the way of later changes.
+    pub fn set_snapshot_aside(&self, id: &str) {
+        fs::rename(self.snapshot_path(id), self.dir.join(format!("{id}.snapshot.unreadable"))).ok();
+    }
+
+    /// All records, oldest first. One that cannot be read is passed over, unless its change was not finished.
     pub fn records(&self) -> Vec<Record> {
         self.record_files().iter().filter_map(|path| self.read(path)).collect()
+    }
+
+    /// Whether no change was ever recorded here, readable or not.
+    pub fn is_empty(&self) -> bool {
+        self.record_files().is_empty()
     }
 
     /// Refuses what a newer linesman began and did not finish: nobody here knows how to roll it back.
     pub fn check_versions(&self) -> Result<()> {
         let newer =
             |path: &PathBuf| self.load::<Record>(path).err().filter(|e| matches!(e, Error::NewerFile { .. }));
-        let unfinished = |path: &&PathBuf| {
-            let name = path.to_string_lossy().replace(".record.json", ".snapshot.json");
-            Path::new(&name).exists()
-        };
+        let unfinished = |path: &&PathBuf| self.is_unfinished(&id_of(path));
         self.record_files().iter().filter(unfinished).find_map(newer).map_or(Ok(()), Err)
     }
 
@@ -177,11 +197,26 @@ impl Journal {
     }
 
     fn read(&self, path: &Path) -> Option<Record> {
-        self.load(path)
-            .inspect_err(
-                |e| tracing::warn!(file = %path.display(), error = %e, "cannot read a record of the journal"),
-            )
-            .ok()
+        let error = match self.load(path) {
+            Ok(record) => return Some(record),
+            Err(error) => error,
+        };
+        tracing::warn!(file = %path.display(), %error, "cannot read a record of the journal");
+        let id = id_of(path);
+        let lost = self.is_unfinished(&id) && !matches!(error, Error::NewerFile { .. });
+        lost.then(|| self.begun(&id))
+    }
+
+    /// The snapshot goes when a change ends.
+    fn is_unfinished(&self, id: &str) -> bool {
+        self.snapshot_path(id).exists()
+    }
+
+    /// An unfinished change whose record cannot be read. How far it came is unknown, so it is to be rolled back.
+    fn begun(&self, id: &str) -> Record {
+        let begun = self.load::<Begun>(&self.snapshot_path(id)).map(|begun| begun.record);
+        let unknown = || Record::new("a change whose record cannot be read", Plan::default(), Value::Null);
+        Record { id: id.into(), phase: Phase::Applying, ..begun.unwrap_or_else(|_| unknown()) }
     }
 
     /// Changes that were begun and never ended.
@@ -219,17 +254,23 @@ impl Journal {
             #[serde(default)]
             version: u32,
         }
-        let bytes = fs::read(path).map_err(|e| self.failed(e))?;
-        let Versioned { version } = serde_json::from_slice(&bytes).map_err(|e| self.failed(e))?;
+        let unreadable = |e: std::io::Error| Error::Unreadable { file: path.to_path_buf(), source: e };
+        let bytes = fs::read(path).map_err(unreadable)?;
+        let Versioned { version } = serde_json::from_slice(&bytes).map_err(|e| unreadable(e.into()))?;
         if version > VERSION {
             return Err(Error::NewerFile { file: path.to_path_buf(), found: version, known: VERSION });
         }
-        serde_json::from_slice(&bytes).map_err(|e| self.failed(e))
+        serde_json::from_slice(&bytes).map_err(|e| unreadable(e.into()))
     }
 
     fn failed(&self, source: impl Into<std::io::Error>) -> Error {
         Error::Journal { dir: self.dir.display().to_string(), source: source.into() }
     }
+}
+
+fn id_of(record: &Path) -> String {
+    let name = record.file_name().unwrap_or_default().to_string_lossy();
+    name.trim_end_matches(".record.json").to_owned()
 }
 
 /// Secrets are in the snapshot, which goes when the change ends; what stays needs none.
@@ -272,6 +313,25 @@ mod tests {
         journal.begin(&record("1"), &Snapshot::default()).unwrap();
         fs::write(dir.path().join("journal/2.record.json"), b"{\"id\":").unwrap();
         assert_eq!(journal.records().len(), 1);
+    }
+
+    #[test]
+    fn an_unfinished_change_is_known_though_its_record_is_damaged() {
+        let (_dir, journal) = journal();
+        let touched = Plan { touched: ["eth1".into()].into(), ..Plan::default() };
+        journal.begin(&Record { plan: touched.clone(), ..record("1") }, &Snapshot::default()).unwrap();
+        fs::write(journal.record_path("1"), "").unwrap();
+        let found = journal.unfinished();
+        assert_eq!(
+            (found[0].id.as_str(), &found[0].phase, &found[0].plan),
+            ("1", &Phase::Applying, &touched)
+        );
+        fs::write(journal.snapshot_path("1"), "").unwrap();
+        assert_eq!(journal.unfinished().len(), 1, "nothing can be read, and still it was begun");
+        let error = journal.snapshot("1").unwrap_err().to_string();
+        assert!(error.starts_with("cannot read") && error.contains("1.snapshot.json"), "{error}");
+        journal.set_snapshot_aside("1");
+        assert!(journal.unfinished().is_empty() && !journal.is_empty());
     }
 
     #[test]

@@ -48,9 +48,12 @@ fn want(record: &Record, boot: &str, open_checkpoints: &[String]) -> Want {
 pub async fn finish_earlier(journal: &Journal) -> Result<()> {
     journal.check_versions()?;
     for record in journal.unfinished() {
-        let id = record.id.clone();
+        let (id, source) = (record.id.clone(), record.source.clone());
         match finish(journal, record).await? {
-            Some(outcome) => close(journal, &id, outcome).await?,
+            Some(outcome) => {
+                tracing::info!(change = id, source, verdict = ?outcome.verdict, "an earlier change was interrupted and is finished now");
+                close(journal, &id, outcome).await?;
+            }
             None => {
                 let checkpoint = match journal.records().into_iter().find(|r| r.id == id).map(|r| r.phase) {
                     Some(Phase::Pending { checkpoint, .. }) => checkpoint,
@@ -114,7 +117,9 @@ pub(crate) async fn finish_pending(journal: &Journal, record: Record, decision: 
 }
 
 async fn commit_if_it_holds(journal: &Journal, mut record: Record) -> Result<Outcome> {
-    let snapshot = journal.snapshot(&record.id)?;
+    let Ok(snapshot) = journal.snapshot(&record.id) else {
+        return roll_back(journal, record, "interrupted while it was committed".to_string()).await;
+    };
     let nm = Nm::connect().await?;
     let watch = Watch::start(Some(&nm)).await;
     let differences =
@@ -146,7 +151,13 @@ async fn started(nm: &Nm, watch: &Watch) {
 }
 
 async fn roll_back(journal: &Journal, mut record: Record, reason: String) -> Result<Outcome> {
-    let snapshot = journal.snapshot(&record.id)?;
+    let snapshot = match journal.snapshot(&record.id) {
+        Ok(snapshot) => snapshot,
+        Err(error @ Error::Unreadable { .. }) => {
+            return roll_back_checkpoint(journal, record, reason, &error).await;
+        }
+        Err(error) => return Err(error),
+    };
     record.turn(Phase::RollingBack { reason: reason.clone() });
     journal.update(&record).ok();
     let restored = restore::restore(&snapshot, &record.plan, record.checkpoint.as_deref()).await;
@@ -168,6 +179,34 @@ async fn roll_back(journal: &Journal, mut record: Record, reason: String) -> Res
     Ok(outcome)
 }
 
+/// Without a snapshot there is only NetworkManager's checkpoint, if it is still open. Whether all is as before, nobody can say.
+async fn roll_back_checkpoint(
+    journal: &Journal,
+    mut record: Record,
+    reason: String,
+    error: &Error,
+) -> Result<Outcome> {
+    let nm = Nm::connect().await?;
+    let open = nm.checkpoints().await?;
+    let rolled_back = match record.checkpoint.as_ref().filter(|checkpoint| open.contains(checkpoint)) {
+        Some(checkpoint) => nm.rollback(checkpoint).await.is_ok(),
+        None => false,
+    };
+    let done = if rolled_back { "NetworkManager rolled back its part" } else { "nothing was rolled back" };
+    let outcome = Outcome {
+        category: Some(Category::Incomplete),
+        code: Some(failures::NOT_BACK.to_string()),
+        step: Some(FailedStep::Interrupted),
+        reason: Some(reason),
+        remaining: vec![format!("{error}; {done}; check the network of this host")],
+        ..Outcome::new(Verdict::Incomplete)
+    };
+    journal.set_snapshot_aside(&record.id);
+    record.turn(Phase::RollingBack { reason: outcome.reason.clone().unwrap_or_default() });
+    journal.finish(&mut record, outcome.clone())?;
+    Ok(outcome)
+}
+
 /// Before NetworkManager starts at boot: the former profiles are put in place, so that the host comes
 /// up in its former state at once. The rest is finished when NetworkManager runs.
 pub fn before_networkmanager(journal: &Journal) -> Result<usize> {
@@ -177,7 +216,13 @@ pub fn before_networkmanager(journal: &Journal) -> Result<usize> {
         if !matches!(want(&record, &boot_id(), &[]), Want::Old { .. }) {
             continue;
         }
-        let snapshot = journal.snapshot(&record.id)?;
+        let snapshot = match journal.snapshot(&record.id) {
+            Ok(snapshot) => snapshot,
+            Err(error) => {
+                tracing::error!(change = record.id, %error, "the former profiles cannot be restored");
+                continue;
+            }
+        };
         restore::offline(&snapshot, &record.plan).map_err(|e| Error::call("writing profiles back", e))?;
         if let Want::Old { reason } = want(&record, &boot_id(), &[]) {
             record.turn(Phase::RollingBack { reason });

@@ -45,7 +45,11 @@ pub struct ApplyOptions {
 
 /// The living worker, seen from its parent. Dropping it kills it.
 #[derive(Debug)]
-pub struct Worker(Child);
+pub struct Worker {
+    child: Child,
+    /// What it has replied so far.
+    reply: Vec<u8>,
+}
 
 impl Worker {
     pub async fn start(
@@ -78,17 +82,16 @@ impl Worker {
         let request = serde_json::to_vec(&request).map_err(|e| failed(e.into()))?;
         stdin.write_all(&request).await.map_err(failed)?;
         drop(stdin);
-        Ok(Self(child))
+        Ok(Self { child, reply: Vec::new() })
     }
 
     /// Waits for its reply. Safe to abandon and call again.
     pub async fn reply(&mut self) -> WorkerReply {
-        let mut text = Vec::new();
-        if let Some(stdout) = self.0.stdout.as_mut() {
-            stdout.read_to_end(&mut text).await.ok();
+        if let Some(stdout) = self.child.stdout.as_mut() {
+            while matches!(stdout.read_buf(&mut self.reply).await, Ok(read) if read > 0) {}
         }
-        let status = self.0.wait().await;
-        serde_json::from_slice(&text).unwrap_or_else(|_| WorkerReply {
+        let status = self.child.wait().await;
+        serde_json::from_slice(&self.reply).unwrap_or_else(|_| WorkerReply {
             error: Some(format!(
                 "the worker process ended without a reply ({})",
                 status.map_or_else(|e| e.to_string(), |s| s.to_string())
@@ -100,7 +103,7 @@ impl Worker {
 
     /// Ends it, unless it has ended, and waits until it is gone: only then can a rollback be trusted.
     pub async fn kill(mut self) {
-        self.0.kill().await.ok();
+        self.child.kill().await.ok();
     }
 }
 
@@ -161,4 +164,23 @@ fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
     line.and_then(|l| l.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_reply_is_whole_though_waiting_for_it_was_abandoned() {
+        let mut script = Command::new("sh");
+        script.args(["-c", r#"printf '{"error":"first half '; read line; printf 'and second","refused":false,"peak-kib":0}'"#]);
+        let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let mut worker = Worker { child, reply: Vec::new() };
+        while worker.reply.is_empty() {
+            tokio::time::timeout(Duration::from_millis(20), worker.reply()).await.unwrap_err();
+        }
+        stdin.write_all(b"\n").await.unwrap();
+        assert_eq!(worker.reply().await.error.as_deref(), Some("first half and second"));
+    }
 }

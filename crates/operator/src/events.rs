@@ -26,7 +26,11 @@ pub async fn publish(
     event: &PolicyEvent,
 ) {
     let generation = policy.generation;
-    tracing::info!(policy = policy.name, generation, reason = %event.reason, "{}", event.message);
+    let PolicyEvent { warning, reason, message } = event;
+    match warning {
+        true => tracing::warn!(policy = policy.name, generation, %reason, "{message}"),
+        false => tracing::info!(policy = policy.name, generation, %reason, "{message}"),
+    }
     let event = object(identity, policy, version, event);
     let api: Api<Event> = Api::namespaced(writer.client.clone(), NAMESPACE);
     let written = writer.write("event", async { api.create(&PostParams::default(), &event).await }).await;

@@ -1,5 +1,6 @@
 //! A host that is kept: an agent with a directory of policies.
 
+mod broken_files;
 mod competing_program;
 mod contradiction;
 mod converge;

@@ -52,7 +52,8 @@ impl Agent {
             (None, Source::Cluster(_)) => return,
         };
         match sources::read(&dir) {
-            Ok(sources) => {
+            Ok(mut sources) => {
+                sources.keep_unaccounted(&self.ledger);
                 for (name, why) in &sources.wrong {
                     if self.sources.wrong.get(name) != Some(why) {
                         warn!(policy = name, "policy {name} cannot be read:\n{why}");

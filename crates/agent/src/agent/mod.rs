@@ -30,6 +30,8 @@ struct Agent {
     ledger: Ledger,
     sources: Sources,
     host: Host,
+    /// Whether it was frozen when it last looked.
+    frozen: bool,
     cluster: Option<Cluster>,
     metrics: Rc<Metrics>,
     status: watch::Sender<Status>,

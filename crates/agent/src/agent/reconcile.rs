@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use linesman_core::outcome::Outcome;
+use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Policy;
 use linesman_core::reconcile::{Next, PolicyState, Situation, decide};
 use linesman_core::secrets::Secrets;
@@ -24,7 +24,7 @@ impl Agent {
         loop {
             self.host.compare(&self.ledger);
             self.report();
-            let frozen = freeze::read(&self.config.settings.state_dir).is_some();
+            let frozen = self.note_freeze();
             self.accept_releases(frozen).await;
             let situation = Situation {
                 policies: &self.sources.policies,
@@ -41,8 +41,8 @@ impl Agent {
                 }
                 Next::Forget(names) => {
                     for name in names {
-                        info!(policy = name, "removed; its configuration stays on the host");
-                        self.ledger.0.remove(&name);
+                        let entry = self.ledger.0.remove(&name);
+                        info!(policy = name, "removed; {}", ledger::after_removal(entry.as_ref()));
                     }
                     self.store();
                 }
@@ -51,6 +51,17 @@ impl Agent {
                 Next::Correct(names) => self.correct(&names).await,
             }
         }
+    }
+
+    fn note_freeze(&mut self) -> bool {
+        let freeze = freeze::read(&self.config.settings.state_dir);
+        let before = std::mem::replace(&mut self.frozen, freeze.is_some());
+        match &freeze {
+            Some(freeze) if !before => info!("{freeze}; nothing is changed until `linesman unfreeze`"),
+            None if before => info!("unfrozen"),
+            _ => {}
+        }
+        freeze.is_some()
     }
 
     /// In a cluster: forgets what is gone, and accepts what was released to this node.
@@ -184,12 +195,15 @@ impl Agent {
         let outcome = act::revert(&entry, &applied, &self.config.settings, &mut on_step).await;
         self.metrics.outcome(&outcome);
         if outcome.succeeded() {
-            info!(policy = name, "removed; its changes were reverted");
+            let reverted = match outcome.verdict {
+                Verdict::Unchanged => "there is nothing to revert",
+                _ => "its changes were reverted",
+            };
+            info!(policy = name, "removed; {reverted}");
             self.ledger.0.remove(name);
         } else if let Some(entry) = self.ledger.0.get_mut(name) {
-            let reason = reason(&outcome);
-            warn!(policy = name, "removed, but its changes could not be reverted: {reason}");
-            entry.transition(PolicyState::RevertFailed { reason });
+            warn!(policy = name, "removed, but its changes could not be reverted: {}", reason(&outcome));
+            ledger::revert_failed(entry, &outcome);
         }
         self.store();
         if let Some(cluster) = &mut self.cluster {

@@ -37,11 +37,10 @@ pub struct Started {
 
 /// None: stopped while another handler ran on this node.
 pub async fn start(config: Config) -> Result<Option<Started>> {
-    let sources = match &config.source {
-        Source::Directory(dir) => sources::read(dir)
-            .map_err(|e| Error::Directory { dir: dir.display().to_string(), why: e.to_string() })?,
-        Source::Cluster(_) => Sources::default(),
-    };
+    if let Source::Directory(dir) = &config.source {
+        sources::read(dir)
+            .map_err(|e| Error::Directory { dir: dir.display().to_string(), why: e.to_string() })?;
+    }
     let mut stop = Signals::listen();
     let metrics = Rc::new(Metrics::new(config.version));
     let started = clock::rfc3339(clock::now());
@@ -66,11 +65,22 @@ pub async fn start(config: Config) -> Result<Option<Started>> {
         }
     };
     let state_file = StateFile::ledger(&config.settings.state_dir);
-    let ledger = state_file.read()?;
+    let ledger = state_file.take()?;
     let host = Host::default();
     let probes = cluster.as_ref().map(|cluster| cluster.probes.clone() as Arc<dyn ClusterProbe>);
     let config = Config { settings: Settings { cluster: probes, ..config.settings.clone() }, ..config };
-    let mut agent = Agent { config, state_file, ledger, sources, host, cluster, metrics, status, started };
+    let mut agent = Agent {
+        config,
+        state_file,
+        ledger,
+        sources: Sources::default(),
+        host,
+        frozen: false,
+        cluster,
+        metrics,
+        status,
+        started,
+    };
     agent.catch_up().await;
     systemd::ready();
     info!(policies = agent.sources.policies.len(), source = %agent.config.source, "ready");

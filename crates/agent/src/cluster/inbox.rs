@@ -1,7 +1,5 @@
 //! What comes from the cluster: enactments, deleted or changed, and requests for the state of the node.
 
-use std::collections::BTreeMap;
-
 use linesman_core::reconcile::Ledger;
 use linesman_fleet::enactment;
 use serde_json::Value;
@@ -41,7 +39,7 @@ impl Cluster {
         } else {
             enactment::accepted(ledger.0.keys().map(String::as_str), &self.releases, ledger)
         };
-        Sources { policies: accepted.policies, wrong: accepted.waiting, files: BTreeMap::new() }
+        Sources { policies: accepted.policies, wrong: accepted.waiting, ..Sources::default() }
     }
 
     /// Policies that have no enactment here any more. Their configuration stays: a revert is a release of its own.

@@ -78,7 +78,7 @@ impl Cluster {
             nmstate: Some(desired::NMSTATE_VERSION.into()),
         };
         let state_file = StateFile::accepted_releases(state_dir);
-        let mut releases: AcceptedReleases = state_file.read()?;
+        let mut releases: AcceptedReleases = state_file.take()?;
         releases.forget_expired(Time(clock::now()));
         Ok(Self {
             enactments: Enactments::watch(&client),

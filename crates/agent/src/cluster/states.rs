@@ -59,7 +59,7 @@ impl States {
             client: client.clone(),
             events: watch(api, own).default_backoff().boxed(),
             asked: None,
-            answered: state_file.read()?,
+            answered: state_file.take()?,
             state_file,
             filter,
             versions,

@@ -49,11 +49,12 @@ pub fn decide(situation: &Situation<'_>) -> Next {
     if !forget.is_empty() {
         return Next::Forget(forget.into_iter().map(str::to_owned).collect());
     }
-    let failed = |name: &&&str| {
-        let entry = situation.ledger.get(name);
-        entry.is_some_and(|e| matches!(e.policy_state, PolicyState::RevertFailed { .. }))
+    let due = |name: &&&str| match situation.ledger.get(name).map(|entry| &entry.policy_state) {
+        Some(PolicyState::RevertFailed { .. }) => false,
+        Some(PolicyState::Waiting { until, .. }) => *until <= situation.now,
+        _ => true,
     };
-    if let Some(name) = revert.iter().find(|name| !failed(name)) {
+    if let Some(name) = revert.iter().find(due) {
         return Next::Revert((*name).to_owned());
     }
     let pending = pending(situation);

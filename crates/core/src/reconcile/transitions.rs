@@ -12,7 +12,7 @@ pub const TRANSITIONS: &[Transition] = &[
     ("waiting", "applied", "tried again: committed"),
     ("waiting", "rolled-back", "tried again: applied, but failed"),
     ("applied", "rolled-back", "edited, and that failed"),
-    ("applied", "waiting", "edited or corrected, and the host lacks something"),
+    ("applied", "waiting", "edited, corrected or removed, and the host lacks something"),
     ("rolled-back", "applied", "edited: committed"),
     ("rolled-back", "waiting", "linesman retry; or edited, and the host lacks something"),
     ("applied", "gone", "removed: retained, or reverted"),

@@ -24,7 +24,7 @@ impl Decision {
     fn as_str(self) -> &'static str {
         match self {
             Self::Commit => "commit",
-            Self::Rollback => "rollback",
+            Self::Rollback => "roll back",
         }
     }
 }

@@ -10,9 +10,12 @@ use crate::exit::Exit;
 use crate::output;
 
 pub fn run(args: HistoryArgs, format: Format, settings: &Settings) -> Exit {
-    let records = Journal::new(&settings.state_dir).records();
+    let journal = Journal::new(&settings.state_dir);
+    let records = journal.records();
     let Some(id) = args.id else {
         match format {
+            Format::Text if journal.is_empty() => output::line("no changes have been made on this host"),
+            Format::Text if records.is_empty() => output::line("no record of a change can be read"),
             Format::Text => list(&records),
             other => output::data(other, &records),
         }
@@ -32,10 +35,6 @@ pub fn run(args: HistoryArgs, format: Format, settings: &Settings) -> Exit {
 }
 
 fn list(records: &[Record]) {
-    if records.is_empty() {
-        output::line("no changes have been made on this host");
-        return;
-    }
     output::line(format!("{:<28} {:<21} {:<12} {}", "ID", "STARTED", "OUTCOME", "WHAT"));
     for record in records {
         let why = record.outcome.as_ref().and_then(Outcome::why).unwrap_or_default();

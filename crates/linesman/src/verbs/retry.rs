@@ -1,5 +1,6 @@
 //! `linesman retry`.
 
+use linesman_agent::freeze;
 use linesman_agent::socket::{Answer, Asking, Question};
 use linesman_engine::transaction::Settings;
 
@@ -18,16 +19,18 @@ pub async fn run(args: RetryArgs, format: Format, settings: &Settings) -> Exit {
         output::error("linesman: the agent did not answer");
         return Exit::Failed;
     };
-    match (format, names.as_slice(), args.policy) {
-        (Format::Json | Format::Yaml, ..) => output::data(format, &names),
-        (_, [], Some(policy)) => {
-            output::error(format!("linesman: policy {policy} has nothing to retry; see `linesman status`"));
-            return Exit::Failed;
+    if let (Some(policy), true) = (&args.policy, names.is_empty()) {
+        output::error(format!("linesman: policy {policy} has nothing to retry; see `linesman status`"));
+        return Exit::Failed;
+    }
+    let listed = names.join(", ");
+    match (format, freeze::read(&settings.state_dir)) {
+        (Format::Json | Format::Yaml, _) => output::data(format, &names),
+        (Format::Text, _) if names.is_empty() => output::line("nothing to retry; see `linesman status`"),
+        (Format::Text, Some(freeze)) => {
+            output::line(format!("{listed}: retried after `linesman unfreeze`; the agent is {freeze}"))
         }
-        (_, [], None) => output::line("nothing to retry: every policy is in sync"),
-        (_, names, _) => {
-            output::line(format!("retrying {}; see `linesman status --watch`", names.join(", ")))
-        }
+        (Format::Text, None) => output::line(format!("retrying {listed}; see `linesman status --watch`")),
     }
     Exit::Done
 }
