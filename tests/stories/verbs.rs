@@ -130,10 +130,10 @@ fn history(host: &Host) {
 }
 
 fn nothing_to_end(host: &Host) {
-    for verb in ["commit", "rollback"] {
+    for (verb, words) in [("commit", "commit"), ("rollback", "roll back")] {
         let output = host.linesman(&[verb]);
         code(&output, 1);
-        assert!(output.stderr.contains(&format!("nothing to {verb}")), "{}", output.stderr);
+        assert!(output.stderr.contains(&format!("nothing to {words}")), "{}", output.stderr);
     }
     let output = host.linesman(&["recover"]);
     code(&output, 0);
