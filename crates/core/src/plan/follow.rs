@@ -67,7 +67,12 @@ fn moves(view: &View<'_>) -> Vec<(String, String)> {
             taken.push(((*port).to_owned(), name(want).to_owned()));
         }
         if let Some(wants) = wants.filter(|_| !allows_extra(want)) {
-            let leaving = had.iter().filter(|port| !wants.contains(port) && !view.is_hidden(port));
+            // A bridge without ports cannot live: it keeps the internal interface of its own name.
+            let last =
+                |port: &str| wants.is_empty() && kind(want) == InterfaceKind::OvsBridge && port == name(want);
+            let leaving = had.iter().filter(|port| {
+                !wants.contains(port) && !view.is_hidden(port) && !(is_up(want) && last(port))
+            });
             left.extend(leaving.map(|port| ((*port).to_owned(), String::new())));
         }
     }

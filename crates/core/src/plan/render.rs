@@ -102,10 +102,16 @@ fn value(value: &Value) -> String {
         Value::Null => "none".into(),
         Value::String(text) if text.is_empty() => "none".into(),
         Value::String(text) => text.clone(),
-        Value::Array(items) => format!("[{}]", items.iter().map(self::value).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(", ")),
         Value::Object(fields) => object(value, fields),
         other => other.to_string(),
     }
+}
+
+/// Of a list. What has only a name is that name.
+fn item(item: &Value) -> String {
+    let only_name = item.as_object().is_some_and(|fields| fields.len() == 1);
+    text(item, "name").filter(|_| only_name).map_or_else(|| value(item), str::to_owned)
 }
 
 fn object(whole: &Value, fields: &serde_json::Map<String, Value>) -> String {
