@@ -10,7 +10,7 @@ use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Policy;
 use linesman_core::probe::{ParseError, Probe};
 use linesman_core::reconcile::Entry;
-use linesman_core::secrets::{Secrets, hide, left_open};
+use linesman_core::secrets::{MissingSecret, Secrets, hide, left_open};
 use linesman_engine::transaction::{Loaded, Refusal, Request, Session, Settings, Step};
 use linesman_engine::{Category, desired};
 use serde_json::Value;
@@ -61,7 +61,7 @@ pub fn prepare(
             desired::resolve(state, policy.capture.as_ref(), &loaded.observed)
                 .map_err(|e| Box::new(unfit(coded(&e))))
         };
-        let missing = |why| Box::new(hindered(format!("{why} [{NO_SECRET}]")));
+        let missing = |missing: MissingSecret| Box::new(hindered(format!("{missing} [{NO_SECRET}]")));
         let state = resolve(&secrets.fill(&policy.state).map_err(missing)?)?;
         let recorded_state = resolve(&left_open(&policy.state))?;
         let mut revert_state = linesman_core::plan::plan(&state, &loaded.observed, &loaded.facts)

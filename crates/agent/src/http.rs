@@ -31,6 +31,6 @@ pub async fn serve(
     metrics: Rc<Metrics>,
     status: watch::Receiver<Status>,
 ) -> Result<SocketAddr> {
-    let failed = |e: std::io::Error| Error::Listen { address, why: e.to_string() };
+    let failed = |e: std::io::Error| Error::Listen { address, source: e };
     linesman_daemon::http::serve(address, Rc::new(AgentEndpoints { metrics, status })).await.map_err(failed)
 }

@@ -57,25 +57,27 @@ pub enum Error {
     #[error(transparent)]
     Host(#[from] linesman_engine::Error),
     #[error(
-        "cannot read the policies in {dir}: {why}; make the directory, or name another with --policy-dir"
+        "cannot read the policies in {dir}: {source}; make the directory, or name another with --policy-dir"
     )]
-    Directory { dir: String, why: String },
+    Directory { dir: String, source: std::io::Error },
     #[error("another linesman agent runs on this host (it answers at {path})")]
     Another { path: String },
-    #[error("cannot open {path}: {why}")]
-    Socket { path: String, why: String },
+    #[error("cannot open {path}: {source}")]
+    Socket { path: String, source: std::io::Error },
     #[error(
-        "cannot serve metrics at {address}: {why}; choose another address with --listen, or `--listen none`"
+        "cannot serve metrics at {address}: {source}; choose another address with --listen, or `--listen none`"
     )]
-    Listen { address: SocketAddr, why: String },
+    Listen { address: SocketAddr, source: std::io::Error },
     #[error(transparent)]
     Cluster(#[from] cluster::Error),
-    #[error("cannot open the lock of other handlers, {path}: {why}; name another file with --handler-lock")]
-    HandlerLock { path: String, why: String },
-    #[error("cannot write {path}: {why}")]
-    StateFile { path: String, why: String },
-    #[error("{path} is damaged: {why}; the agent moves it away when it starts")]
-    DamagedStateFile { path: String, why: serde_json::Error },
+    #[error(
+        "cannot open the lock of other handlers, {path}: {source}; name another file with --handler-lock"
+    )]
+    HandlerLock { path: String, source: std::io::Error },
+    #[error("cannot write {path}: {source}")]
+    StateFile { path: String, source: std::io::Error },
+    #[error("{path} is damaged: {source}; the agent moves it away when it starts")]
+    DamagedStateFile { path: String, source: serde_json::Error },
     #[error(
         "cannot read {path}: {source}; check the disk and the permissions, or move the file away to start without it"
     )]

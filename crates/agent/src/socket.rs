@@ -51,7 +51,7 @@ pub async fn serve(
     commands: mpsc::Sender<Command>,
 ) -> Result<PathBuf> {
     let path = path(run_dir);
-    let failed = |e: std::io::Error| Error::Socket { path: path.display().to_string(), why: e.to_string() };
+    let failed = |e: std::io::Error| Error::Socket { path: path.display().to_string(), source: e };
     std::fs::create_dir_all(run_dir).map_err(failed)?;
     if UnixStream::connect(&path).await.is_ok() {
         return Err(Error::Another { path: path.display().to_string() });

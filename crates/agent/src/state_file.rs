@@ -49,7 +49,7 @@ impl StateFile {
     /// Linesman wrote is an error, since that version still needs it; so is a file that the disk does not give.
     pub fn take<T: DeserializeOwned + Default>(&self) -> Result<T> {
         let damage = match self.read() {
-            Err(Error::DamagedStateFile { path, why }) => format!("{path} is damaged: {why}"),
+            Err(Error::DamagedStateFile { path, source }) => format!("{path} is damaged: {source}"),
             read => return read,
         };
         let aside = self.path.with_extension("unreadable");
@@ -76,19 +76,18 @@ impl StateFile {
         }
         match serde_json::from_slice(&bytes) {
             Ok(Versioned { content, .. }) => Ok(content),
-            Err(e) => Err(Error::DamagedStateFile { path: path(), why: e }),
+            Err(e) => Err(Error::DamagedStateFile { path: path(), source: e }),
         }
     }
 
     pub fn write(&self, content: &impl Serialize) -> Result<()> {
-        let failed = |e: &dyn std::fmt::Display| Error::StateFile {
-            path: self.path.display().to_string(),
-            why: e.to_string(),
-        };
-        let bytes = serde_json::to_vec(&Versioned { version: VERSION, content }).map_err(|e| failed(&e))?;
-        fs::create_dir_all(self.path.parent().unwrap_or(Path::new("."))).map_err(|e| failed(&e))?;
+        let failed =
+            |e: std::io::Error| Error::StateFile { path: self.path.display().to_string(), source: e };
+        let bytes =
+            serde_json::to_vec(&Versioned { version: VERSION, content }).map_err(|e| failed(e.into()))?;
+        fs::create_dir_all(self.path.parent().unwrap_or(Path::new("."))).map_err(failed)?;
         // Policies may contain secrets.
-        atomic_file::write(&self.path, &bytes, 0o600).map_err(|e| failed(&e))
+        atomic_file::write(&self.path, &bytes, 0o600).map_err(failed)
     }
 }
 

@@ -5,7 +5,9 @@ mod reference;
 use serde_json::Value;
 
 use crate::keyfile::{Line, lines};
-pub use reference::{HIDDEN, Reference, Secrets, hide, in_clear, left_open, references};
+pub use reference::{
+    HIDDEN, LookupError, MissingSecret, Reference, Secrets, hide, in_clear, left_open, references,
+};
 
 pub const MASK: &str = "<masked>";
 

@@ -38,8 +38,7 @@ pub struct Started {
 /// None: stopped while another handler ran on this node.
 pub async fn start(config: Config) -> Result<Option<Started>> {
     if let Source::Directory(dir) = &config.source {
-        sources::read(dir)
-            .map_err(|e| Error::Directory { dir: dir.display().to_string(), why: e.to_string() })?;
+        sources::read(dir).map_err(|e| Error::Directory { dir: dir.display().to_string(), source: e })?;
     }
     let mut stop = Signals::listen();
     let metrics = Rc::new(Metrics::new(config.version));
@@ -104,8 +103,7 @@ async fn alone(
     status: &watch::Sender<Status>,
     stop: &mut Signals,
 ) -> Result<Option<HandlerLock>> {
-    let failed =
-        |e: std::io::Error| Error::HandlerLock { path: path.display().to_string(), why: e.to_string() };
+    let failed = |e: std::io::Error| Error::HandlerLock { path: path.display().to_string(), source: e };
     let file = match handler_lock::take(path).map_err(failed)? {
         Ok(lock) => return Ok(Some(lock)),
         Err(file) => file,

@@ -12,7 +12,7 @@ use kube::{Api, Client};
 use linesman_api::enactment::EnactmentStatus;
 use linesman_api::names;
 use linesman_api::objects::{Enactment, NodeState, UnreadableSpec};
-use linesman_core::secrets::Reference;
+use linesman_core::secrets::{LookupError, Reference};
 use linesman_fleet::enactment::{Bound, Unreadable};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -105,17 +105,19 @@ impl ClusterClient {
         within(api.patch_status(name, &PatchParams::default(), &patch)).await.map(drop)
     }
 
-    /// The value that a reference points to; or why it cannot be read.
-    pub async fn secret(&self, Reference { name, key }: &Reference) -> Result<String, String> {
-        let called = format!("the Secret {}/{name}", self.namespace);
+    /// The value that a reference points to.
+    pub async fn secret(&self, reference: &Reference) -> Result<String, LookupError> {
+        let Reference { name, key } = reference;
+        let secret = || format!("{}/{name}", self.namespace);
         let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &self.namespace);
-        let secret = within(secrets.get(name)).await.map_err(|error| match error {
-            Error::Gone => format!("there is no Secret {}/{name}", self.namespace),
-            other => format!("{called} cannot be read: {other}"),
+        let found = within(secrets.get(name)).await.map_err(|error| match error {
+            Error::Gone => LookupError::NotFound { secret: secret() },
+            other => LookupError::Unreadable { secret: secret(), reason: other.to_string() },
         })?;
-        let bytes = secret.data.and_then(|mut data| data.remove(key));
-        let bytes = bytes.ok_or_else(|| format!("{called} has no key {key}"))?;
-        let text = String::from_utf8(bytes.0).map_err(|_| format!("{called}: {key} is no text"))?;
+        let bytes = found.data.and_then(|mut data| data.remove(key));
+        let bytes = bytes.ok_or_else(|| LookupError::NoKey { secret: secret(), key: key.clone() })?;
+        let text = String::from_utf8(bytes.0)
+            .map_err(|_| LookupError::NotText { secret: secret(), key: key.clone() })?;
         // Editors and shells end a file with a newline that is not part of the value.
         Ok(text.strip_suffix('\n').unwrap_or(&text).to_string())
     }

@@ -1,16 +1,26 @@
 //! Probes by way of the cluster: does the API server answer, is the node ready?
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
-use linesman_engine::probe::{ClusterAnswer, ClusterProbe};
+use linesman_engine::probe::{ClusterAnswer, ClusterError, ClusterProbe};
 use tokio::time::Instant;
 
 /// One request answers both questions if they are asked at the same time.
 const SAME_TIME: Duration = Duration::from_millis(300);
+
+#[derive(Debug, thiserror::Error)]
+enum ProbeError {
+    #[error(transparent)]
+    Connect(#[from] linesman_daemon::cluster::Error),
+    #[error("the API server does not answer: {0}")]
+    Silent(#[from] kube::Error),
+    #[error("the cluster counts {node} as not ready")]
+    NotReady { node: String },
+}
 
 #[derive(Debug)]
 pub struct ClusterProbes {
@@ -19,7 +29,7 @@ pub struct ClusterProbes {
     /// The API server has just answered, and the operator releases only nodes that are ready: no need to ask before the
     /// change, too.
     assumed_ready: Mutex<bool>,
-    seen: tokio::sync::Mutex<Option<(Instant, Result<bool, String>)>>,
+    seen: tokio::sync::Mutex<Option<(Instant, Result<bool, Arc<ProbeError>>)>>,
 }
 
 impl ClusterProbes {
@@ -42,7 +52,7 @@ impl ClusterProbes {
     }
 
     /// Whether the cluster counts the node as ready.
-    async fn look(&self) -> Result<bool, String> {
+    async fn look(&self) -> Result<bool, Arc<ProbeError>> {
         if self.is_assumed_ready() {
             return Ok(true);
         }
@@ -51,17 +61,16 @@ impl ClusterProbes {
             tracing::debug!("the API server was asked {} ms ago", at.elapsed().as_millis());
             return answer.clone();
         }
-        let answer = self.ask().await;
+        let answer = self.ask().await.map_err(Arc::new);
         *seen = Some((Instant::now(), answer.clone()));
         answer
     }
 
     /// By a connection of its own: one from before the change may live on where no new one can be made.
-    async fn ask(&self) -> Result<bool, String> {
-        let client =
-            linesman_daemon::cluster::connect(self.kubeconfig.as_deref()).await.map_err(|e| e.to_string())?;
+    async fn ask(&self) -> Result<bool, ProbeError> {
+        let client = linesman_daemon::cluster::connect(self.kubeconfig.as_deref()).await?;
         let nodes: Api<Node> = Api::all(client);
-        let node = nodes.get(&self.node).await.map_err(|e| format!("the API server does not answer: {e}"))?;
+        let node = nodes.get(&self.node).await?;
         let conditions = node.status.and_then(|status| status.conditions).unwrap_or_default();
         Ok(conditions.iter().any(|c| c.type_ == "Ready" && c.status == "True"))
     }
@@ -69,14 +78,14 @@ impl ClusterProbes {
 
 impl ClusterProbe for ClusterProbes {
     fn api_server(&self) -> ClusterAnswer<'_> {
-        Box::pin(async { self.look().await.map(drop) })
+        Box::pin(async { self.look().await.map(drop).map_err(|error| error as ClusterError) })
     }
 
     fn node_ready(&self) -> ClusterAnswer<'_> {
         Box::pin(async {
-            match self.look().await? {
+            match self.look().await.map_err(|error| error as ClusterError)? {
                 true => Ok(()),
-                false => Err(format!("the cluster counts {} as not ready", self.node)),
+                false => Err(Arc::new(ProbeError::NotReady { node: self.node.clone() }) as ClusterError),
             }
         })
     }

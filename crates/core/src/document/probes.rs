@@ -46,7 +46,9 @@ fn with_timeout(item: &Node, entries: &[Entry]) -> Result<String, ShapeError> {
     let wait = scalar(&timeout.value, TIMEOUT)?;
     match duration(&wait) {
         Ok(_) => Ok(format!("{text},timeout={wait}")),
-        Err(why) => Err(fault(why).hinting("such as {probe: gateway, timeout: 5s}").at(timeout.value.range)),
+        Err(mistake) => Err(fault(mistake.to_string())
+            .hinting("such as {probe: gateway, timeout: 5s}")
+            .at(timeout.value.range)),
     }
 }
 

@@ -130,9 +130,33 @@ fn replace(value: &mut Value, with: &mut dyn FnMut(&Value) -> Option<Value>) {
     }
 }
 
+/// Why a Secret of the cluster, `NAMESPACE/NAME`, does not give a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LookupError {
+    #[error("Secrets cannot be looked up here")]
+    NoCluster,
+    #[error("there is no Secret {secret}")]
+    NotFound { secret: String },
+    #[error("the Secret {secret} cannot be read: {reason}")]
+    Unreadable { secret: String, reason: String },
+    #[error("the Secret {secret} has no key {key}")]
+    NoKey { secret: String, key: String },
+    #[error("the Secret {secret}: {key} is no text")]
+    NotText { secret: String, key: String },
+}
+
+/// A reference that cannot be filled in. The place has no colon behind it: what follows the name of a secret is masked wherever
+/// it is shown.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{source}, needed at desiredState.{place}")]
+pub struct MissingSecret {
+    place: Path,
+    source: LookupError,
+}
+
 /// What references say; or why that is not known. Lives no longer than a transaction.
 #[derive(Default)]
-pub struct Secrets(pub BTreeMap<Reference, Result<String, String>>);
+pub struct Secrets(pub BTreeMap<Reference, Result<String, LookupError>>);
 
 impl std::fmt::Debug for Secrets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -142,15 +166,13 @@ impl std::fmt::Debug for Secrets {
 
 impl Secrets {
     /// The state with every reference filled in, or what is missing and where it is needed.
-    pub fn fill(&self, state: &Value) -> Result<Value, String> {
-        for (reference, path) in references(state) {
-            let why = match self.0.get(&reference) {
-                Some(Ok(_)) => continue,
-                Some(Err(why)) => why.as_str(),
-                None => "Secrets cannot be looked up here",
-            };
-            // Not with a colon behind the place: what follows the name of a secret is masked wherever it is shown.
-            return Err(format!("{why}, needed at desiredState.{path}"));
+    pub fn fill(&self, state: &Value) -> Result<Value, MissingSecret> {
+        for (reference, place) in references(state) {
+            match self.0.get(&reference) {
+                Some(Ok(_)) => {}
+                Some(Err(source)) => return Err(MissingSecret { place, source: source.clone() }),
+                None => return Err(MissingSecret { place, source: LookupError::NoCluster }),
+            }
         }
         let mut state = state.clone();
         replace(&mut state, &mut |value| {

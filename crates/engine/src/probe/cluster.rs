@@ -10,7 +10,10 @@ use super::failure::ProbeFailure;
 use super::run::{Finding, Trouble};
 
 /// Well, or why not, in words for people.
-pub type ClusterAnswer<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
+pub type ClusterAnswer<'a> = Pin<Box<dyn Future<Output = Result<(), ClusterError>> + Send + 'a>>;
+
+/// Shared, since one request may answer several probes.
+pub type ClusterError = Arc<dyn std::error::Error + Send + Sync>;
 
 /// Asked anew each time: an answer from a cache says nothing about the network. Bounded by whoever asks.
 pub trait ClusterProbe: fmt::Debug + Send + Sync {
@@ -39,7 +42,7 @@ pub(super) async fn check(cluster: &Cluster, question: Question, deadline: Insta
         Question::NodeReady => cluster.node_ready(),
     };
     match timeout_at(deadline, answer).await {
-        Ok(answer) => answer.map(|()| None).map_err(|why| ProbeFailure::Cluster(why).into()),
+        Ok(answer) => answer.map(|()| None).map_err(|error| ProbeFailure::Cluster(error.to_string()).into()),
         Err(_) => Err(ProbeFailure::ApiServerSilent.into()),
     }
 }
@@ -53,16 +56,18 @@ mod tests {
 
     /// Gives a fixed answer; without one it never answers.
     #[derive(Debug)]
-    struct FixedAnswer(Option<Result<(), String>>);
+    struct FixedAnswer(Option<Result<(), &'static str>>);
 
     impl FixedAnswer {
-        fn cluster(answer: Option<Result<(), &str>>) -> Cluster {
-            Some(Arc::new(FixedAnswer(answer.map(|answer| answer.map_err(str::to_owned)))))
+        fn cluster(answer: Option<Result<(), &'static str>>) -> Cluster {
+            Some(Arc::new(FixedAnswer(answer)))
         }
 
         fn answer(&self) -> ClusterAnswer<'_> {
-            match self.0.clone() {
-                Some(answer) => Box::pin(std::future::ready(answer)),
+            match self.0 {
+                Some(answer) => Box::pin(std::future::ready(
+                    answer.map_err(|why| Arc::new(std::io::Error::other(why)) as ClusterError),
+                )),
                 None => Box::pin(std::future::pending()),
             }
         }

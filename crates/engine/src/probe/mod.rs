@@ -15,7 +15,7 @@ mod tcp;
 mod wait;
 
 pub use assess::{ProbeAssessment, ProbeChange, ProbeComparison, assess};
-pub use cluster::{Cluster, ClusterAnswer, ClusterProbe};
+pub use cluster::{Cluster, ClusterAnswer, ClusterError, ClusterProbe};
 pub use linesman_core::probe::{
     DEFAULT_TIMEOUT, Family, ParseError, Probe, ProbeResult, ProbeSpec, ProbeStatus, default_probes,
 };

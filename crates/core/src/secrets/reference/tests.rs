@@ -25,9 +25,9 @@ fn references_are_found_filled_and_left_open() {
 #[test]
 fn what_is_missing_is_told_with_its_place() {
     let reference = Reference { name: "eap".into(), key: "n1".into() };
-    let missing = Secrets([(reference, Err("there is no Secret nmstate/eap".into()))].into());
+    let missing = Secrets([(reference, Err(LookupError::NotFound { secret: "nmstate/eap".into() }))].into());
     assert_eq!(
-        missing.fill(&pointed()).unwrap_err(),
+        missing.fill(&pointed()).unwrap_err().to_string(),
         "there is no Secret nmstate/eap, needed at desiredState.interfaces[eth1].802.1x.private-key-password"
     );
     assert!(Secrets::default().fill(&pointed()).is_err());
