@@ -12,6 +12,7 @@ pub mod facts;
 pub mod impact;
 mod interface_index;
 pub mod interface_kind;
+pub mod interface_name;
 pub mod inverse;
 pub mod keyfile;
 pub mod mac_address;

@@ -9,6 +9,7 @@ use linesman_core::compare::Difference;
 use linesman_core::compose::{compose, in_order};
 use linesman_core::document::{Document, tree};
 use linesman_core::facts::Facts;
+use linesman_core::interface_name::InterfaceName;
 use linesman_core::plan::plan;
 use linesman_core::verify::verify;
 use linesman_golden::{Case, Tree};
@@ -49,8 +50,9 @@ fn planned(case: &Case) -> String {
     let (desired, observed) = (state(case, "desired.yaml").unwrap(), state(case, "observed.yaml").unwrap());
     match plan(&desired, &observed, &facts(case)) {
         Ok(plan) => {
-            let list =
-                |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+            let list = |names: &BTreeSet<InterfaceName>| {
+                names.iter().map(InterfaceName::as_str).collect::<Vec<_>>().join(" ")
+            };
             let sets = [
                 ("touched", &plan.touched),
                 ("created", &plan.created),

@@ -247,11 +247,11 @@ proptest! {
         let (before, after) = (names(&host), names(&after));
         for (name, entry) in &after {
             if before.get(name) != Some(entry) {
-                prop_assert!(made.touched.contains(name), "{name} changed but is not in {:?}", made.touched);
+                prop_assert!(made.touched.contains(name.as_str()), "{name} changed but is not in {:?}", made.touched);
             }
         }
         for name in before.keys().filter(|name| !after.contains_key(*name)) {
-            prop_assert!(made.removed.contains(name), "{name} is gone but not in {:?}", made.removed);
+            prop_assert!(made.removed.contains(name.as_str()), "{name} is gone but not in {:?}", made.removed);
         }
     }
 }

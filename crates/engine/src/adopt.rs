@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use linesman_core::facts::ProfileFact;
+use linesman_core::interface_name::InterfaceName;
 
 use crate::nm::{Device, Nm, NmView};
 use crate::watch::Watch;
@@ -21,12 +22,12 @@ const ATTEMPTS: u32 = 3;
 
 /// Activates the profiles on disk of those `interfaces` that NetworkManager only found, or dropped, and
 /// returns when each has come to rest.
-pub async fn adopt(nm: &Nm, watch: &Watch, interfaces: &BTreeSet<String>) -> Result<()> {
+pub async fn adopt(nm: &Nm, watch: &Watch, interfaces: &BTreeSet<InterfaceName>) -> Result<()> {
     let end = Instant::now() + LIMIT;
     let mut attempts: BTreeMap<String, u32> = BTreeMap::new();
     while Instant::now() < end {
         let view = nm.view().await?;
-        let changing = view.devices.iter().any(|d| interfaces.contains(&d.interface) && d.changing());
+        let changing = view.devices.iter().any(|d| interfaces.contains(d.interface.as_str()) && d.changing());
         if !changing {
             let mut orphans =
                 orphans(&view, &observe::profile_facts(&view, &observe::profiles()?), interfaces);
@@ -47,7 +48,7 @@ pub async fn adopt(nm: &Nm, watch: &Watch, interfaces: &BTreeSet<String>) -> Res
 }
 
 /// The profiles whose interface runs on a made-up one, or on none. Pure.
-fn orphans(view: &NmView, profiles: &[ProfileFact], interfaces: &BTreeSet<String>) -> Vec<String> {
+fn orphans(view: &NmView, profiles: &[ProfileFact], interfaces: &BTreeSet<InterfaceName>) -> Vec<String> {
     // None where NetworkManager has nothing to say about the device: it is unmanaged, or has no carrier.
     let made_up = |device: &Device| {
         let active = device.active.as_ref().and_then(|path| view.active.iter().find(|a| a.path == *path));
@@ -123,7 +124,7 @@ mod tests {
         };
         let mut profiles = vec![profile("br1", false)];
         profiles.extend(["br1", "br2", "br3", "eth1", "eth2"].map(|name| profile(name, true)));
-        let all = ["br1", "br2", "br3", "eth1", "eth2"].map(String::from).into();
+        let all = ["br1", "br2", "br3", "eth1", "eth2"].map(InterfaceName::from).into();
         assert_eq!(orphans(&view, &profiles, &all), ["br1-true", "eth1-true"]);
         assert!(orphans(&view, &profiles, &BTreeSet::new()).is_empty());
     }

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use linesman_core::interface_name::InterfaceName;
 use linesman_ovsdb::{self as ovsdb, Ovsdb};
 
 pub use keys::{BridgeKeys, InterfaceKeys, OvsKeys, RowKeys};
@@ -47,7 +48,7 @@ pub async fn followed(limit: Duration) -> Result<bool, ovsdb::Error> {
 }
 
 /// Brings the keys of the touched rows, and the global ones, back to the snapshot's.
-pub async fn restore(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<(), ovsdb::Error> {
+pub async fn restore(before: &OvsKeys, touched: &BTreeSet<InterfaceName>) -> Result<(), ovsdb::Error> {
     let scope = Scope { names: touched.clone(), global: true };
     let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
     let now = OvsKeys::read(&mut db).await?;
@@ -59,12 +60,12 @@ pub async fn restore(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<(),
 }
 
 /// How many bridges and ports NetworkManager made since the snapshot.
-pub async fn made(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<usize, ovsdb::Error> {
+pub async fn made(before: &OvsKeys, touched: &BTreeSet<InterfaceName>) -> Result<usize, ovsdb::Error> {
     Ok(remove_plan(before, &read_keys().await?, touched).len())
 }
 
 /// Takes away what NetworkManager made since the snapshot and could not remove itself.
-pub async fn remove_made(before: &OvsKeys, touched: &BTreeSet<String>) -> Result<(), ovsdb::Error> {
+pub async fn remove_made(before: &OvsKeys, touched: &BTreeSet<InterfaceName>) -> Result<(), ovsdb::Error> {
     let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
     let now = OvsKeys::read(&mut db).await?;
     db.apply(&remove_plan(before, &now, touched)).await?;
@@ -74,7 +75,7 @@ pub async fn remove_made(before: &OvsKeys, touched: &BTreeSet<String>) -> Result
 /// After a change: foreign keys on rows that were made anew come along.
 pub async fn carry(
     before: &OvsKeys,
-    touched: &BTreeSet<String>,
+    touched: &BTreeSet<InterfaceName>,
     declared: &BTreeSet<KeyPath>,
 ) -> Result<(), ovsdb::Error> {
     let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;

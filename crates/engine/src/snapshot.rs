@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use linesman_core::interface_name::InterfaceName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -51,7 +52,7 @@ pub async fn take(
     view: &NmView,
     profiles: &[ProfileFile],
     state: &Value,
-    touched: &BTreeSet<String>,
+    touched: &BTreeSet<InterfaceName>,
 ) -> Result<Snapshot> {
     let ovs = if ovs::running().await {
         Some(ovs::read_keys().await.map_err(|e| Error::Snapshot(e.into()))?)
@@ -102,7 +103,7 @@ fn foreign(
     addresses: &[AddressFact],
     view: &NmView,
     profiles: &[ProfileFile],
-    touched: &BTreeSet<String>,
+    touched: &BTreeSet<InterfaceName>,
 ) -> Vec<AddressFact> {
     let declared: BTreeSet<(String, IpAddr)> = profiles
         .iter()
@@ -111,7 +112,7 @@ fn foreign(
         .collect();
     addresses
         .iter()
-        .filter(|a| a.permanent && !is_local(a.ip) && touched.contains(&a.interface))
+        .filter(|a| a.permanent && !is_local(a.ip) && touched.contains(a.interface.as_str()))
         .filter(|a| !declared.contains(&(a.interface.clone(), a.ip)))
         .cloned()
         .collect()

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, io::Read, process::ExitCode, time::Duration};
 
+use linesman_core::interface_name::InterfaceName;
 use linesman_engine::{
     netlink::{LinkEvents, Netlink},
     ovs::{OvsKeys, Scope, carry_plan, missing_rows, restore_plan},
@@ -55,8 +56,8 @@ async fn read_keys() -> Result<(Ovsdb, OvsKeys)> {
     Ok((ovsdb, keys))
 }
 
-fn named(names: &[&str]) -> BTreeSet<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
+fn named(names: &[&str]) -> BTreeSet<InterfaceName> {
+    names.iter().copied().map(InterfaceName::from).collect()
 }
 
 async fn restore(names: &[&str]) -> Result<Value> {

@@ -10,6 +10,7 @@ use super::view::{Interface, Presence, State, text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::interface_kind::InterfaceKind;
+use crate::interface_name::{BadName, InterfaceName};
 use crate::path::Path;
 
 pub(super) const TOP_KEYS: [&str; 8] =
@@ -55,9 +56,6 @@ pub(super) const BASE_KEYS: [&str; 26] = [
     "dispatch",
     "alt-names",
 ];
-
-/// The kernel's IFNAMSIZ is 16, with the zero at the end.
-const NAME_BYTES: usize = 15;
 
 pub(super) fn top_keys(state: &State<'_>) -> Vec<Diagnostic> {
     let keys = state.value.as_object().into_iter().flat_map(|map| map.keys());
@@ -112,10 +110,11 @@ pub(super) fn names(state: &State<'_>) -> Vec<Diagnostic> {
 fn name_fault(interface: &Interface<'_>) -> Option<Diagnostic> {
     let path = interface.path.key("name");
     match interface.get("name") {
-        Some(Value::String(name)) if name.is_empty() => {
-            Some(Diagnostic::new(codes::BAD_NAME, "the name of an interface is empty").at(path))
+        Some(Value::String(name))
+            if !name.is_empty() && (interface.name.is_empty() || interface.is_matched()) =>
+        {
+            None
         }
-        Some(Value::String(_)) if interface.name.is_empty() || interface.is_matched() => None,
         Some(Value::String(name)) => bad_name(name, interface).map(|diagnostic| diagnostic.at(path)),
         Some(Value::Number(_) | Value::Bool(_)) => None,
         _ if !interface.value.is_object() => None,
@@ -132,26 +131,16 @@ fn unnamed(interface: &Interface<'_>) -> Diagnostic {
 }
 
 fn bad_name(name: &str, interface: &Interface<'_>) -> Option<Diagnostic> {
-    if name == "." || name == ".." {
-        let message = format!("'{name}' cannot be the name of an interface");
-        return Some(Diagnostic::new(codes::BAD_NAME, message));
-    }
-    if let Some(bad) =
-        name.chars().find(|c| c.is_whitespace() || c.is_control() || matches!(c, '/' | ':' | '%'))
-    {
-        let message = format!("the interface name '{name}' contains {bad:?}");
-        let hint = "names have no spaces, '/', ':' or '%'";
-        return Some(Diagnostic::new(codes::BAD_NAME, message).hint(hint));
-    }
-    let bytes = name.len();
-    if bytes <= NAME_BYTES || may_be_long(interface) {
-        return None;
-    }
-    let message = format!("the interface name '{name}' has {bytes} bytes; Linux allows {NAME_BYTES}");
-    Some(
-        Diagnostic::new(codes::LONG_NAME, message)
-            .hint("choose a shorter name; 'alt-names' may hold the long one"),
-    )
+    let bad = InterfaceName::check(name).err()?;
+    let (code, hint) = match bad {
+        BadName::Empty | BadName::Dots(_) => return Some(Diagnostic::new(codes::BAD_NAME, bad.to_string())),
+        BadName::Character { .. } => (codes::BAD_NAME, "names have no spaces, '/', ':' or '%'"),
+        BadName::TooLong { .. } if may_be_long(interface) => return None,
+        BadName::TooLong { .. } => {
+            (codes::LONG_NAME, "choose a shorter name; 'alt-names' may hold the long one")
+        }
+    };
+    Some(Diagnostic::new(code, bad.to_string()).hint(hint))
 }
 
 /// The kernel never sees OVS bridges, patch and DPDK ports; their names are keys in a database.

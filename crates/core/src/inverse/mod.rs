@@ -60,7 +60,7 @@ fn interface(change: &Change, observed: &Value, facts: &Facts) -> Option<Value> 
     let userspace = kind.is_userspace();
     let former = state::interfaces(observed)
         .iter()
-        .find(|i| state::name(i) == name && state::kind(i).is_userspace() == userspace);
+        .find(|i| *name == *state::name(i) && state::kind(i).is_userspace() == userspace);
     let gone = || json!({ "name": name, "type": kind, "state": "absent" });
     let Some(former) = former else {
         return (change.kind == ChangeKind::Add).then(gone);

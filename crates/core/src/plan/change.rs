@@ -38,7 +38,7 @@ fn of_interface(Declared { path, want }: &Declared, differences: Vec<Difference>
 }
 
 pub(super) fn subject(interface: &Value) -> Subject {
-    Subject::Interface { name: name(interface).to_owned(), kind: kind(interface) }
+    Subject::Interface { name: name(interface).into(), kind: kind(interface) }
 }
 
 /// Every single thing that a new interface is declared to have.

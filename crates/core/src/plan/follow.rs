@@ -8,6 +8,7 @@ use super::change::subject;
 use super::{Change, ChangeKind, Detail, Subject};
 use crate::compare::View;
 use crate::interface_kind::InterfaceKind;
+use crate::interface_name::InterfaceName;
 use crate::path::{Path, PathStep};
 use crate::state::{self, interfaces, is_up, kind, list, name, text};
 
@@ -138,27 +139,27 @@ fn goes(changes: &[Change], device: &str, of_kind: fn(&InterfaceKind) -> bool) -
 }
 
 /// All interfaces whose profile or device may change.
-pub(super) fn touched(view: &View<'_>, changes: &[Change]) -> BTreeSet<String> {
-    let mut touched: BTreeSet<String> =
-        changes.iter().filter_map(Change::interface).map(str::to_owned).collect();
+pub(super) fn touched(view: &View<'_>, changes: &[Change]) -> BTreeSet<InterfaceName> {
+    let mut touched: BTreeSet<InterfaceName> =
+        changes.iter().filter_map(Change::interface).map(InterfaceName::from).collect();
     for change in changes {
         touched.extend(mentioned(view, change));
     }
     touched
 }
 
-fn mentioned(view: &View<'_>, change: &Change) -> Vec<String> {
+fn mentioned(view: &View<'_>, change: &Change) -> Vec<InterfaceName> {
     let mut names = Vec::new();
     for detail in &change.details {
         let entries = [&detail.want, &detail.got];
         match (&change.subject, detail.path.last()) {
             (Subject::Interface { .. }, Some(PathStep::Key(key))) if key == "controller" => {
-                names.extend(entries.iter().filter_map(|entry| entry.as_str()).map(str::to_owned));
+                names.extend(entries.iter().filter_map(|entry| entry.as_str()).map(InterfaceName::from));
             }
             (Subject::Interface { .. }, _) => names.extend(port_of(detail)),
             (Subject::Route { destination }, _) => names.extend(next_hops(view, destination, &entries)),
             (Subject::RouteRule { .. }, _) => {
-                names.extend(entries.iter().filter_map(|rule| text(rule, "iif")).map(str::to_owned));
+                names.extend(entries.iter().filter_map(|rule| text(rule, "iif")).map(InterfaceName::from));
             }
             _ => {}
         }
@@ -168,18 +169,18 @@ fn mentioned(view: &View<'_>, change: &Change) -> Vec<String> {
 }
 
 /// A port that is a detail of its controller's change.
-fn port_of(detail: &Detail) -> Option<String> {
+fn port_of(detail: &Detail) -> Option<InterfaceName> {
     match detail.path.steps() {
         [.., PathStep::Key(list), PathStep::Item(port)] if list == "port" || list == "ports-config" => {
-            Some(port.clone())
+            Some(port.as_str().into())
         }
         _ => None,
     }
 }
 
-fn next_hops(view: &View<'_>, destination: &str, entries: &[&Value]) -> Vec<String> {
-    let hop = |route: &Value| text(route, "next-hop-interface").map(|hop| view.device(hop).to_owned());
-    let said: Vec<String> = entries.iter().filter_map(|route| hop(route)).collect();
+fn next_hops(view: &View<'_>, destination: &str, entries: &[&Value]) -> Vec<InterfaceName> {
+    let hop = |route: &Value| text(route, "next-hop-interface").map(|hop| view.device(hop).into());
+    let said: Vec<InterfaceName> = entries.iter().filter_map(|route| hop(route)).collect();
     if !said.is_empty() {
         return said;
     }
@@ -188,7 +189,7 @@ fn next_hops(view: &View<'_>, destination: &str, entries: &[&Value]) -> Vec<Stri
 }
 
 /// New interfaces, with what comes with them: the internal one of an OVS bridge, the other end of a veth pair.
-pub(super) fn created(view: &View<'_>, changes: &[Change]) -> BTreeSet<String> {
+pub(super) fn created(view: &View<'_>, changes: &[Change]) -> BTreeSet<InterfaceName> {
     let mut created = super::named(changes, ChangeKind::Add);
     let up = view.declared.iter().map(|declared| &declared.want).filter(|want| is_up(want));
     for want in up {
@@ -197,7 +198,7 @@ pub(super) fn created(view: &View<'_>, changes: &[Change]) -> BTreeSet<String> {
         let peer = state::at(want, &["veth", "peer"]).and_then(Value::as_str);
         let new = bridged.into_iter().chain(peer).map(|device| view.device(device));
         created.extend(
-            new.filter(|device| view.now(device, InterfaceKind::Unknown).is_none()).map(str::to_owned),
+            new.filter(|device| view.now(device, InterfaceKind::Unknown).is_none()).map(InterfaceName::from),
         );
     }
     created

@@ -19,6 +19,7 @@ use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
 use crate::impact::{Impact, ImpactAssessor};
 use crate::interface_kind::InterfaceKind;
+use crate::interface_name::InterfaceName;
 use crate::path::Path;
 use crate::reach::OwnPath;
 pub use applicable::applicable;
@@ -32,11 +33,11 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Interfaces whose profile or device may change; ports and controllers that move included.
-    pub touched: BTreeSet<String>,
-    pub created: BTreeSet<String>,
-    pub removed: BTreeSet<String>,
+    pub touched: BTreeSet<InterfaceName>,
+    pub created: BTreeSet<InterfaceName>,
+    pub removed: BTreeSet<InterfaceName>,
     /// The touched interfaces that carry the path by which this host is reached.
-    pub own_path: BTreeSet<String>,
+    pub own_path: BTreeSet<InterfaceName>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,7 +61,7 @@ pub enum ChangeKind {
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
     Interface {
-        name: String,
+        name: InterfaceName,
         #[serde(rename = "type")]
         kind: InterfaceKind,
     },
@@ -121,7 +122,7 @@ fn summarise(view: &View<'_>, facts: &Facts, changes: Vec<Change>) -> Plan {
     let own_path = OwnPath::of(view.observed, facts.protect);
     let touched = follow::touched(view, &changes);
     let assessor = ImpactAssessor { view, own_path: &own_path, protect: facts.protect };
-    let assessment = assessor.assess(&changes, touched.iter().map(String::as_str));
+    let assessment = assessor.assess(&changes, touched.iter().map(InterfaceName::as_str));
     Plan {
         impact: assessment.impact,
         reason: assessment.reason,
@@ -133,12 +134,12 @@ fn summarise(view: &View<'_>, facts: &Facts, changes: Vec<Change>) -> Plan {
     }
 }
 
-fn named(changes: &[Change], kind: ChangeKind) -> BTreeSet<String> {
+fn named(changes: &[Change], kind: ChangeKind) -> BTreeSet<InterfaceName> {
     changes
         .iter()
         .filter(|change| change.kind == kind)
         .filter_map(Change::interface)
-        .map(str::to_owned)
+        .map(InterfaceName::from)
         .collect()
 }
 

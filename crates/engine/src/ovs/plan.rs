@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use linesman_core::interface_name::InterfaceName;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -13,7 +14,7 @@ use super::keys::{OvsKeys, RowKeys};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scope {
     /// Names of bridges, ports and interfaces; a name means its row in each of the three tables.
-    pub names: BTreeSet<String>,
+    pub names: BTreeSet<InterfaceName>,
     /// The `Open_vSwitch` row too.
     pub global: bool,
 }
@@ -55,7 +56,7 @@ pub fn restore_plan(snapshot: &OvsKeys, now: &OvsKeys, scope: &Scope) -> Vec<Op>
 pub fn carry_plan(
     snapshot: &OvsKeys,
     now: &OvsKeys,
-    touched: &BTreeSet<String>,
+    touched: &BTreeSet<InterfaceName>,
     declared: &BTreeSet<KeyPath>,
 ) -> Vec<Op> {
     let mut ops = vec![];
@@ -71,7 +72,7 @@ pub fn carry_plan(
 
 /// Takes bridges and ports away that NetworkManager made since the snapshot. It removes them itself, unless the
 /// database did not answer at that moment: it never tries again.
-pub fn remove_plan(snapshot: &OvsKeys, now: &OvsKeys, names: &BTreeSet<String>) -> Vec<Op> {
+pub fn remove_plan(snapshot: &OvsKeys, now: &OvsKeys, names: &BTreeSet<InterfaceName>) -> Vec<Op> {
     let made = |table: Table| {
         let rows = now.rows(table).into_iter();
         rows.filter(move |(name, row)| {
@@ -100,7 +101,7 @@ pub fn missing_rows(snapshot: &OvsKeys, now: &OvsKeys, scope: &Scope) -> Vec<(Ta
 
 fn named_rows<'a>(
     snapshot: &'a OvsKeys,
-    names: &'a BTreeSet<String>,
+    names: &'a BTreeSet<InterfaceName>,
 ) -> impl Iterator<Item = (Table, &'a str, &'a RowKeys)> {
     let rows = |table| snapshot.rows(table).into_iter().map(move |(name, keys)| (table, name, keys));
     NAMED.into_iter().flat_map(rows).filter(|(_, name, _)| names.contains(*name))

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use linesman_core::interface_kind::Requirement;
+use linesman_core::interface_name::InterfaceName;
 use linesman_core::plan::{Plan, Subject};
 use serde_json::Value;
 
@@ -13,14 +14,14 @@ use crate::ovs;
 use crate::snapshot::{ActiveProfile, Snapshot};
 
 /// Activates the former profiles of these interfaces again, controllers before their ports.
-pub async fn reactivate(nm: &Nm, snapshot: &Snapshot, interfaces: &BTreeSet<String>) {
-    activate(nm, snapshot.active.iter().filter(|a| interfaces.contains(&a.interface))).await;
+pub async fn reactivate(nm: &Nm, snapshot: &Snapshot, interfaces: &BTreeSet<InterfaceName>) {
+    activate(nm, snapshot.active.iter().filter(|a| interfaces.contains(a.interface.as_str()))).await;
 }
 
 /// Activates the profiles of internal ports again whose name was taken; their bridges are at work already.
-pub async fn reclaim(nm: &Nm, snapshot: &Snapshot, ports: &BTreeSet<String>) {
+pub async fn reclaim(nm: &Nm, snapshot: &Snapshot, ports: &BTreeSet<InterfaceName>) {
     let profiles =
-        snapshot.active.iter().filter(|a| ports.contains(&a.interface) && a.kind == "ovs-interface");
+        snapshot.active.iter().filter(|a| ports.contains(a.interface.as_str()) && a.kind == "ovs-interface");
     activate(nm, profiles).await;
 }
 
@@ -42,14 +43,15 @@ async fn activate(nm: &Nm, profiles: impl Iterator<Item = &ActiveProfile>) {
 pub async fn remove_created(nm: &Nm, snapshot: &Snapshot, plan: &Plan) {
     let existed = |name: &str| interfaces(snapshot).iter().any(|i| i["name"] == name);
     let Ok(NmView { devices, .. }) = nm.view().await else { return };
-    for device in
-        devices.iter().filter(|d| d.real && plan.created.contains(&d.interface) && !existed(&d.interface))
+    for device in devices
+        .iter()
+        .filter(|d| d.real && plan.created.contains(d.interface.as_str()) && !existed(&d.interface))
     {
         nm.delete_device(&device.path).await.ok();
     }
     let Ok(netlink) = Netlink::open() else { return };
     let Ok(links) = netlink.links().await else { return };
-    for link in links.iter().filter(|l| plan.created.contains(&l.name) && !existed(&l.name)) {
+    for link in links.iter().filter(|l| plan.created.contains(l.name.as_str()) && !existed(&l.name)) {
         netlink.delete_link(&link.name).await.ok();
     }
 }
@@ -105,7 +107,8 @@ pub async fn calm(snapshot: &Snapshot, plan: &Plan) {
     };
     let Ok(netlink) = Netlink::open() else { return };
     let Ok(links) = netlink.links().await else { return };
-    for link in links.iter().filter(|l| l.promiscuous && plan.touched.contains(&l.name) && was_calm(&l.name))
+    for link in
+        links.iter().filter(|l| l.promiscuous && plan.touched.contains(l.name.as_str()) && was_calm(&l.name))
     {
         if let Err(e) = netlink.set_promiscuous(&link.name, false).await {
             tracing::warn!(interface = link.name, error = %e, "cannot end promiscuous mode");

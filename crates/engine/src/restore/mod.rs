@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use linesman_core::compare::{Difference, differences};
+use linesman_core::interface_name::InterfaceName;
 use linesman_core::plan::Plan;
 
 use crate::netlink::Netlink;
@@ -84,7 +85,7 @@ struct Rollback<'a> {
 #[derive(Default)]
 struct Left {
     remaining: Vec<String>,
-    interfaces: BTreeSet<String>,
+    interfaces: BTreeSet<InterfaceName>,
     notes: Vec<String>,
     /// The former profiles could not be written.
     unwritten: bool,
@@ -100,7 +101,7 @@ impl Rollback<'_> {
     }
 
     /// Interfaces that an earlier attempt left wrong are activated again.
-    async fn attempt(&self, nm: &Nm, wrong: &BTreeSet<String>, settle_for: Duration) -> Left {
+    async fn attempt(&self, nm: &Nm, wrong: &BTreeSet<InterfaceName>, settle_for: Duration) -> Left {
         let Self { snapshot, plan, .. } = self;
         let watch = Watch::start(Some(nm)).await;
         let mut left = Left::default();
@@ -176,7 +177,7 @@ pub(crate) async fn networkmanager_within(limit: Duration) -> Option<Nm> {
 }
 
 /// Returns the interfaces whose profile had to be put back by hand: they run on the wrong one still.
-async fn restore_profiles(nm: &Nm, snapshot: &Snapshot, plan: &Plan) -> Result<BTreeSet<String>> {
+async fn restore_profiles(nm: &Nm, snapshot: &Snapshot, plan: &Plan) -> Result<BTreeSet<InterfaceName>> {
     let now = observe::profiles()?;
     let repair = profiles::repair(&snapshot.profiles, &now, plan);
     if repair.is_empty() {
@@ -236,7 +237,7 @@ async fn restore_foreign(snapshot: &Snapshot) -> Vec<String> {
     missing
 }
 
-fn interfaces_of(differing: &[Difference], plan: &Plan) -> BTreeSet<String> {
+fn interfaces_of(differing: &[Difference], plan: &Plan) -> BTreeSet<InterfaceName> {
     let text: Vec<String> = differing.iter().map(|d| d.path.to_string()).collect();
     // Routes, DNS and the like have no interface in their path: then all that was touched is.
     if text.iter().any(|t| !t.starts_with("interfaces[")) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use linesman_core::interface_name::InterfaceName;
 use linesman_core::plan::{Plan, Subject};
 
 use crate::atomic_file;
@@ -28,11 +29,11 @@ pub fn repair(before: &[ProfileFile], now: &[ProfileFile], plan: &Plan) -> Repai
 }
 
 /// Rules belong to no interface; nmstate keeps them in whatever profile it finds fit, the loopback's if need be.
-fn touched(before: &[ProfileFile], now: &[ProfileFile], plan: &Plan) -> BTreeSet<String> {
+fn touched(before: &[ProfileFile], now: &[ProfileFile], plan: &Plan) -> BTreeSet<InterfaceName> {
     let mut touched = plan.touched.clone();
     if plan.changes.iter().any(|change| matches!(change.subject, Subject::RouteRule { .. })) {
         let keepers = before.iter().chain(now).filter(|p| p.has_rules());
-        touched.extend(keepers.filter_map(|p| p.interface()).map(str::to_string));
+        touched.extend(keepers.filter_map(|p| p.interface()).map(InterfaceName::from));
     }
     touched
 }
@@ -43,16 +44,16 @@ impl Repair {
     }
 
     /// Interfaces that run on the wrong profile still.
-    pub fn interfaces(&self) -> BTreeSet<String> {
+    pub fn interfaces(&self) -> BTreeSet<InterfaceName> {
         let removed = self.remove.iter().filter(|p| p.kind() != Some("tun"));
-        self.write.iter().chain(removed).filter_map(|p| p.interface()).map(str::to_string).collect()
+        self.write.iter().chain(removed).filter_map(|p| p.interface()).map(InterfaceName::from).collect()
     }
 
     /// Internal ports of userspace bridges whose name was taken. To the kernel such a port is a tun device,
     /// and NetworkManager's checkpoint remembers it as one: rolling back, it makes that device by itself.
-    pub fn usurped(&self) -> BTreeSet<String> {
+    pub fn usurped(&self) -> BTreeSet<InterfaceName> {
         let tuns = self.remove.iter().filter(|p| p.kind() == Some("tun"));
-        tuns.filter_map(|p| p.interface()).map(str::to_string).collect()
+        tuns.filter_map(|p| p.interface()).map(InterfaceName::from).collect()
     }
 
     /// With or without a running NetworkManager: at boot this alone brings the former state back.
@@ -89,7 +90,7 @@ mod tests {
     }
 
     fn plan(touched: &[&str]) -> Plan {
-        Plan { touched: touched.iter().map(|name| (*name).to_string()).collect(), ..Plan::default() }
+        Plan { touched: touched.iter().copied().map(InterfaceName::from).collect(), ..Plan::default() }
     }
 
     #[test]

@@ -126,8 +126,7 @@ const PROMISCUOUS: &str = "accept-all-mac-addresses";
 /// A capture or a userspace bridge makes a NIC promiscuous for as long as it runs, and one that is killed
 /// leaves it so until the next boot. The flag is a goal only where the change itself had turned it off.
 fn without_borrowed_flag(mut interface: Value, plan: &Plan) -> Value {
-    let is_this =
-        |subject: &Subject| matches!(subject, Subject::Interface { name, .. } if interface["name"] == *name);
+    let is_this = |subject: &Subject| matches!(subject, Subject::Interface { name, .. } if interface["name"] == *name.as_str());
     let mut details = plan.changes.iter().filter(|c| is_this(&c.subject)).flat_map(|c| &c.details);
     let ours = details.any(|detail| detail.path.to_string().ends_with(PROMISCUOUS));
     if !ours && interface[PROMISCUOUS] == true {
@@ -172,8 +171,8 @@ mod tests {
     #[test]
     fn only_what_was_touched_is_held_to_the_former_state() {
         let plan = Plan {
-            touched: ["eth0".to_string(), "br-ex".into()].into(),
-            created: ["br-ex".to_string()].into(),
+            touched: ["eth0".into(), "br-ex".into()].into(),
+            created: ["br-ex".into()].into(),
             ..Plan::default()
         };
         let expected = json!({
@@ -192,7 +191,7 @@ mod tests {
     fn a_flag_that_somebody_borrowed_is_no_goal() {
         let state = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", PROMISCUOUS: true }] });
         let snapshot = Snapshot { state, ..Snapshot::default() };
-        let mut plan = Plan { touched: ["eth0".to_string()].into(), ..Plan::default() };
+        let mut plan = Plan { touched: ["eth0".into()].into(), ..Plan::default() };
         assert_eq!(target(&snapshot, &plan)["interfaces"][0].get(PROMISCUOUS), None);
         plan.changes.push(Change {
             kind: ChangeKind::Modify,

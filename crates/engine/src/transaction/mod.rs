@@ -231,7 +231,7 @@ async fn attempt_change(
     }
     // nmstate writes the profile of every interface that the document names, and applies it again,
     // which takes addresses of others away: the snapshot covers them all.
-    plan.touched.extend(desired::interfaces(&desired));
+    plan.touched.extend(desired::interfaces(&desired).map(Into::into));
     load::preconditions(&loaded, &desired).await?;
     let (before, snapshot) = tokio::join!(
         probe::run_once(&probes, &settings.cluster),

@@ -18,8 +18,8 @@ fn with_ofport(name: &str, row: RowKeys, ofport_request: Option<i64>) -> OvsKeys
     OvsKeys { interfaces, ..OvsKeys::default() }
 }
 
-fn names(names: &[&str]) -> BTreeSet<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
+fn names(names: &[&str]) -> BTreeSet<InterfaceName> {
+    names.iter().copied().map(InterfaceName::from).collect()
 }
 
 fn scope(all: &[&str]) -> Scope {
@@ -116,7 +116,7 @@ fn a_row_that_is_gone_is_reported_not_written() {
 fn a_requested_port_number_and_protocols_go_back() {
     let mut was = with_ofport("br-ex", row("1", &[], &[]), Some(5));
     let mut is = with_ofport("br-ex", row("1", &[], &[]), None);
-    let bridge = BridgeKeys { protocols: names(&["OpenFlow13"]), ..BridgeKeys::default() };
+    let bridge = BridgeKeys { protocols: ["OpenFlow13".to_owned()].into(), ..BridgeKeys::default() };
     was.bridges.insert("br-ex".to_owned(), bridge);
     is.bridges.insert("br-ex".to_owned(), BridgeKeys::default());
     let scope = scope(&["br-ex"]);
