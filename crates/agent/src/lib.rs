@@ -57,10 +57,10 @@ pub enum Error {
     #[error(transparent)]
     Host(#[from] linesman_engine::Error),
     #[error(
-        "cannot read the policies in {dir}: {source}; make the directory, or name another with --policy-dir"
+        "cannot read the policies in {dir}: {source}; create the directory, or specify another one with --policy-dir"
     )]
     Directory { dir: String, source: std::io::Error },
-    #[error("another linesman agent runs on this host (it answers at {path})")]
+    #[error("another linesman agent is running on this host (it answers at {path})")]
     Another { path: String },
     #[error("cannot open {path}: {source}")]
     Socket { path: String, source: std::io::Error },
@@ -71,7 +71,7 @@ pub enum Error {
     #[error(transparent)]
     Cluster(#[from] cluster::Error),
     #[error(
-        "cannot open the lock of other handlers, {path}: {source}; name another file with --handler-lock"
+        "cannot open the lock of other handlers, {path}: {source}; specify another file with --handler-lock"
     )]
     HandlerLock { path: String, source: std::io::Error },
     #[error("cannot write {path}: {source}")]

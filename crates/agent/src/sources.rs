@@ -146,7 +146,7 @@ mod tests {
     const STATE: &str = "interfaces:\n- name: br1\n  type: linux-bridge\n  state: up\n";
 
     #[test]
-    fn right_and_wrong_ones_are_told_apart() {
+    fn valid_and_invalid_files_are_distinguished() {
         let nncp = "apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\nmetadata:\n  name: storage\n\
             spec:\n  onDelete: Revert\n  desiredState:\n    interfaces:\n    - name: br2\n      type: linux-bridge\n";
         let dir = dir(&[

@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_comes_first_in_the_story() {
+    fn the_worst_policy_comes_first_in_the_summary() {
         let all = [
             status("a", PolicyPhase::InSync, None),
             status("b", PolicyPhase::RolledBack, Some("cut off".into())),

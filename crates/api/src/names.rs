@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_with_dots_are_told_apart_by_the_node() {
+    fn names_with_dots_are_distinguished_by_the_node() {
         assert_eq!(policy_of(&enactment("n1.example.com", "br.1"), "n1.example.com"), Some("br.1"));
         assert_eq!(policy_of("n1.example.com.br", "n1"), Some("example.com.br"));
         assert_eq!(policy_of("n10.br", "n1"), None);

@@ -10,7 +10,7 @@ words! {
         NoMatchingNode,
         /// Addition: `rollout.paused` is set.
         RolloutPaused,
-        /// Addition: the policy contradicts another one, or `hosts` matches a node twice; no node was changed.
+        /// Addition: the policy conflicts with another one, or `hosts` matches a node twice; no node was changed.
         PoliciesConflict,
     }
 }

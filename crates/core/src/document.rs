@@ -140,7 +140,7 @@ fn refuse_oversize(text: &str) -> Result<(), Vec<Diagnostic>> {
         return Ok(());
     }
     let message = format!(
-        "the document has {} bytes; at most {MAX_BYTES} ({} MiB) are read",
+        "the document has {} bytes; at most {MAX_BYTES} ({} MiB) are allowed",
         text.len(),
         MAX_BYTES / (1024 * 1024)
     );

@@ -185,7 +185,7 @@ impl ImpactAssessor<'_> {
             if self.matches_own_traffic(rule) {
                 return ImpactAssessment::new(
                     Impact::OwnPath,
-                    "a rule catches the traffic by which this host is reached".to_owned(),
+                    "a route rule matches the traffic by which this host is reached".to_owned(),
                 );
             }
         }

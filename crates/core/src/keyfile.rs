@@ -10,7 +10,7 @@ pub enum Line<'t> {
         value: &'t str,
     },
     /// Blank, or a comment.
-    Silent,
+    Blank,
     /// Neither of those.
     Wrong,
 }
@@ -29,7 +29,7 @@ pub fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
 
 fn read<'t>(line: &'t str, section: Option<&'t str>) -> Line<'t> {
     if line.is_empty() || line.starts_with(['#', ';']) {
-        return Line::Silent;
+        return Line::Blank;
     }
     if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
         return Line::Section(name);
@@ -62,9 +62,9 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_apart() {
+    fn lines_are_classified() {
         let found: Vec<Line<'_>> = lines("# c\n[a]\nk = v = w\nk\n=v\n").collect();
         let entry = Line::Entry { section: "a", key: "k", value: "v = w" };
-        assert_eq!(found, [Line::Silent, Line::Section("a"), entry, Line::Wrong, Line::Wrong]);
+        assert_eq!(found, [Line::Blank, Line::Section("a"), entry, Line::Wrong, Line::Wrong]);
     }
 }

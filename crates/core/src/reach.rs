@@ -62,7 +62,7 @@ impl OwnPath {
     pub(crate) fn explain(&self, device: &str) -> Option<String> {
         Some(match self.0.get(device)? {
             Why::Below(upper) if upper == device => self.uppermost(device),
-            Why::Below(upper) => format!("{device} lies below {}", self.uppermost(upper)),
+            Why::Below(upper) => format!("{device} is below {}", self.uppermost(upper)),
             why => format!("{device} {why}"),
         })
     }
@@ -86,9 +86,9 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::DefaultRoute => write!(f, "carries the default route by which this host is reached"),
-            Self::Holds(ip) => write!(f, "holds {ip}, the address to protect"),
-            Self::LeadsTo(ip) => write!(f, "leads to {ip}, the address to protect"),
-            Self::Below(upper) => write!(f, "lies below {upper}"),
+            Self::Holds(ip) => write!(f, "has the protected address {ip}"),
+            Self::LeadsTo(ip) => write!(f, "leads to the protected address {ip}"),
+            Self::Below(upper) => write!(f, "is below {upper}"),
         }
     }
 }
@@ -198,15 +198,20 @@ mod tests {
         assert_eq!(names(&path), ["bond0", "bond0.7", "br-ex", "eth0", "eth1"]);
         assert_eq!(
             path.explain("eth1").unwrap(),
-            "eth1 lies below br-ex, which carries the default route by which this host is reached"
+            "eth1 is below br-ex, which carries the default route by which this host is reached"
         );
     }
 
     #[test]
-    fn an_address_to_protect_adds_its_holder_or_the_way_to_it() {
+    fn a_protected_address_adds_the_interface_that_has_it_or_leads_to_it() {
         let with = |ip: &str| OwnPath::of(&bridged(), Some(ip.parse().unwrap()));
-        assert!(with("192.0.2.1").explain("eth9").unwrap().contains("holds 192.0.2.1"));
-        assert!(with("198.51.100.9").explain("eth9").unwrap().contains("leads to 198.51.100.9"));
+        assert!(with("192.0.2.1").explain("eth9").unwrap().contains("has the protected address 192.0.2.1"));
+        assert!(
+            with("198.51.100.9")
+                .explain("eth9")
+                .unwrap()
+                .contains("leads to the protected address 198.51.100.9")
+        );
         assert!(!with("203.0.113.9").contains("eth9"));
     }
 }

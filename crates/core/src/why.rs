@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn who_set_it_and_whether_it_is_so() {
+    fn shows_which_policy_set_a_property_and_whether_it_is_in_sync() {
         let answer = why("br1", &kept(), &observed());
         assert_eq!(answer.summary, "(linux-bridge) is up, 10.0.0.1/24");
         let mtu = answer.claims.iter().find(|c| c.path == "mtu").unwrap();
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_property_and_a_name_with_a_dot_are_told_apart() {
+    fn a_property_and_a_name_with_a_dot_are_distinguished() {
         assert_eq!(why("br1.mtu", &kept(), &observed()).claims.len(), 1);
         let vlan = why("br1.7", &kept(), &observed());
         assert_eq!((vlan.interface.as_str(), vlan.exists), ("br1.7", false));

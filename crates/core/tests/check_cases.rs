@@ -40,7 +40,7 @@ fn said_about(text: &str, alone: bool) -> String {
 }
 
 #[test]
-fn documents_are_told_what_is_wrong_with_them() {
+fn errors_are_as_expected() {
     CHECK.compare(|case| [said_about(&input(case), case.input("without-cluster").is_some())]);
 }
 

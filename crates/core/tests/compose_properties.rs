@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn whoever_is_built_on_comes_first(all in policies()) {
+    fn base_policies_come_first(all in policies()) {
         let ordered = in_order(&all.iter().collect::<Vec<_>>());
         prop_assert_eq!(ordered.len(), all.len());
         let makes = |policy: &Policy, name: &str| {

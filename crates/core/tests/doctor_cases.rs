@@ -18,7 +18,7 @@ fn inspection(case: &Case) -> Inspection {
 }
 
 #[test]
-fn findings_are_as_written() {
+fn findings_are_as_expected() {
     DOCTOR.compare(|case| [examine(&inspection(case)).render(false)]);
 }
 

@@ -172,7 +172,7 @@ fn the_example_of_a_secret_in_clear_is_one() {
 }
 
 #[test]
-fn the_example_of_a_contradiction_is_one_between_two_documents() {
+fn the_example_of_a_conflict_is_one_between_two_documents() {
     let (incorrect, _) = entry(CONTRADICTION);
     let (one, other) = incorrect.split_once("---\n").expect("it has two documents");
     let policy = |name: &str, text: &str| {
@@ -180,5 +180,5 @@ fn the_example_of_a_contradiction_is_one_between_two_documents() {
         Document::parse(name, text).expect("was checked").to_policy(name)
     };
     let (one, other) = (policy("office", one), policy("storage", other));
-    assert_eq!(compose(&[&one, &other]).expect_err("they contradict each other").len(), 1);
+    assert_eq!(compose(&[&one, &other]).expect_err("they conflict").len(), 1);
 }

@@ -109,17 +109,17 @@ fn composed(case: &Case) -> String {
 }
 
 #[test]
-fn plans_are_as_written() {
+fn plans_are_as_expected() {
     PLAN.compare(|case| [planned(case)]);
 }
 
 #[test]
-fn compositions_are_as_written() {
+fn compositions_are_as_expected() {
     COMPOSE.compare(|case| [composed(case)]);
 }
 
 #[test]
-fn verifications_are_as_written() {
+fn verifications_are_as_expected() {
     VERIFY.compare(|case| [verified(case)]);
 }
 

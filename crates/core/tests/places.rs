@@ -45,7 +45,7 @@ fn pointer(path: &Path) -> String {
 }
 
 #[test]
-fn every_complaint_of_the_parse_is_shown_where_the_document_was_broken() {
+fn every_parse_error_is_shown_where_the_document_was_broken() {
     let wrong = [
         json!(7),
         json!(-7),

@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn no_document_makes_it_fall_over(state in any_state(), desired in any_json()) {
+    fn no_document_causes_a_panic(state in any_state(), desired in any_json()) {
         let _ = differences(&desired, &state);
         let _ = plan(&desired, &state, &facts());
         let _ = plan(&state, &desired, &facts());

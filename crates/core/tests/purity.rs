@@ -118,7 +118,7 @@ fn a_crate_with_io_is_found_with_its_chain() {
 }
 
 #[test]
-fn the_shortest_way_is_named() {
+fn the_shortest_chain_is_named() {
     let edges = [
         ("core", "a"),
         ("a", "b"),

@@ -14,7 +14,7 @@ pub enum Error {
     #[error("cannot use the kubeconfig {path}: {source}")]
     Kubeconfig { path: String, source: KubeconfigError },
     #[error(
-        "no cluster is configured: name a kubeconfig with --kubeconfig or KUBECONFIG, or run in a Pod ({0})"
+        "no cluster is configured: specify a kubeconfig with --kubeconfig or KUBECONFIG, or run in a Pod ({0})"
     )]
     NoCluster(#[from] InClusterError),
     #[error("cannot connect to the API server at {address}: {source}")]

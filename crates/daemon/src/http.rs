@@ -59,9 +59,11 @@ fn answer(method: &Method, path: &str, endpoints: &dyn Endpoints) -> Response<Fu
             let code = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
             (code, "text/plain", format!("{summary}\n"))
         }
-        (&Method::GET | &Method::HEAD, _) => {
-            (StatusCode::NOT_FOUND, "text/plain", "there are /metrics, /healthz and /readyz\n".into())
-        }
+        (&Method::GET | &Method::HEAD, _) => (
+            StatusCode::NOT_FOUND,
+            "text/plain",
+            "not found; available are /metrics, /healthz and /readyz\n".into(),
+        ),
         _ => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET\n".into()),
     };
     let mut response = Response::new(Full::new(Bytes::from(text)));

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_networkmanager_made_up_is_replaced() {
+    fn only_profiles_generated_by_networkmanager_are_replaced() {
         let dropped = Device { active: None, state: 30, ..device("eth1", "") };
         let without_carrier = Device { active: None, state: 20, ..device("eth2", "") };
         let view = NmView {

@@ -24,13 +24,13 @@ pub enum Error {
         "the state needs Open vSwitch, but ovsdb-server does not answer at {socket}; start openvswitch-switch.service"
     )]
     NoOpenVSwitch { socket: String },
-    #[error(
-        "ovs-vswitchd does not follow its database; look at its log, and restart openvswitch-switch.service"
-    )]
+    #[error("ovs-vswitchd does not respond; check its log, and restart openvswitch-switch.service")]
     VswitchdHangs,
     #[error("NetworkManager has no Open vSwitch plugin; install network-manager-ovs (NetworkManager-ovs)")]
     NoOvsPlugin,
-    #[error("another linesman is changing this host (pid {pid}); wait for it, or look at `linesman history`")]
+    #[error(
+        "another linesman is changing this host (pid {pid}); wait until it ends, or see `linesman history`"
+    )]
     Busy { pid: String },
     #[error(
         "an earlier change is pending confirmation (checkpoint {checkpoint}); \
@@ -38,7 +38,7 @@ pub enum Error {
     )]
     Unconfirmed { checkpoint: String },
     #[error(
-        "another program holds NetworkManager checkpoint {checkpoint}; \
+        "another program has NetworkManager checkpoint {checkpoint}; \
          wait for it to end, or end it with `linesman rollback {checkpoint}`"
     )]
     ForeignCheckpoint { checkpoint: String },

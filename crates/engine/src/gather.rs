@@ -58,7 +58,7 @@ fn part(path: &str, content: Result<String, Source>) -> Part {
 async fn bounded(content: impl Future<Output = Result<String, Source>>) -> Result<String, Source> {
     tokio::time::timeout(LIMIT, content)
         .await
-        .unwrap_or_else(|_| Err(format!("not there within {} s", LIMIT.as_secs()).into()))
+        .unwrap_or_else(|_| Err(format!("not collected within {} s", LIMIT.as_secs()).into()))
 }
 
 fn masked(value: &impl Serialize) -> Result<String, Source> {

@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_is_said_so() {
+    fn a_directory_that_is_not_writable_is_reported() {
         let journal = Journal::new(Path::new("/proc/none"));
         let error = journal.begin(&record("1"), &Snapshot::default()).unwrap_err().to_string();
         assert!(error.contains("no changes were made"), "{error}");

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_that_networkmanager_made_up_are_told_apart() {
+    fn profiles_generated_by_networkmanager_are_recognised() {
         assert!(!file(BR0).made_up());
         assert!(file(&format!("{BR0}\n[.nmmeta]\nnm-generated=true\nvolatile=true\n")).made_up());
     }

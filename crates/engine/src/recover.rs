@@ -33,7 +33,7 @@ enum Want {
 fn want(record: &Record, boot: &str, open_checkpoints: &[String]) -> Want {
     match &record.phase {
         Phase::Prepared => Want::Abandon,
-        Phase::Applying => Want::Old { reason: "interrupted during the change".to_string() },
+        Phase::Applying => Want::Old { reason: "linesman or the host stopped during the change".to_string() },
         Phase::RollingBack { reason } => Want::Old { reason: reason.clone() },
         Phase::Committing => Want::NewIfHolds,
         Phase::Pending { checkpoint, .. } if record.boot == boot && open_checkpoints.contains(checkpoint) => {
@@ -112,7 +112,9 @@ pub async fn finish(journal: &Journal, mut record: Record) -> Result<Option<Outc
 pub(crate) async fn finish_pending(journal: &Journal, record: Record, decision: Decision) -> Result<Outcome> {
     match decision {
         Decision::Commit => commit_if_it_holds(journal, record).await,
-        Decision::Rollback => roll_back(journal, record, "rolled back as asked".to_string()).await,
+        Decision::Rollback => {
+            roll_back(journal, record, "rolled back by `linesman rollback`".to_string()).await
+        }
     }
 }
 
@@ -128,7 +130,12 @@ async fn commit_if_it_holds(journal: &Journal, mut record: Record) -> Result<Out
     adopt::adopt(&nm, &watch, &record.plan.touched).await?;
     let verification = verify::settle(&nm, &watch, SETTLE, Scope::Whole, differences).await;
     if !matches!(verification, verify::Verification::Holds) {
-        return roll_back(journal, record, "interrupted while it was committed".to_string()).await;
+        return roll_back(
+            journal,
+            record,
+            "linesman or the host stopped before the change was committed".to_string(),
+        )
+        .await;
     }
     let open = nm.checkpoints().await?;
     if let Some(checkpoint) = record.checkpoint.as_ref().filter(|c| open.contains(c)) {
@@ -248,7 +255,10 @@ mod tests {
         let pending = Phase::Pending { until: String::new(), checkpoint: "/c/1".into() };
         let open = ["/c/1".to_string()];
         assert_eq!(want(&record(Phase::Prepared), "this", &[]), Want::Abandon);
-        assert_eq!(want(&record(Phase::Applying), "this", &[]), old("interrupted during the change"));
+        assert_eq!(
+            want(&record(Phase::Applying), "this", &[]),
+            old("linesman or the host stopped during the change")
+        );
         assert_eq!(want(&record(Phase::Committing), "this", &[]), Want::NewIfHolds);
         assert_eq!(want(&record(Phase::RollingBack { reason: "x".into() }), "this", &[]), old("x"));
         assert_eq!(want(&record(pending.clone()), "this", &open), Want::Leave);

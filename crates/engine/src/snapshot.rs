@@ -28,7 +28,7 @@ pub struct Snapshot {
     pub dns: GlobalDns,
     pub hostname: Hostname,
     pub ovs: Option<OvsKeys>,
-    /// Addresses that no profile asks for: a virtual IP, somebody's hand.
+    /// Addresses that no profile declares: virtual IPs, and addresses added by hand.
     pub foreign: Vec<AddressFact>,
 }
 

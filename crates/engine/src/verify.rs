@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_gets_nearer_is_waited_for_and_who_stands_still_is_not() {
+    fn verification_waits_while_differences_decrease() {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
         let mut patience = Patience::new(start, Duration::from_secs(12));

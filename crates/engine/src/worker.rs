@@ -114,7 +114,7 @@ pub async fn main() -> std::process::ExitCode {
         return std::process::ExitCode::FAILURE;
     }
     let Ok(request) = serde_json::from_slice::<WorkerRequest>(&text) else {
-        eprintln!("linesman: {VERB} is spoken between linesman's own processes only");
+        eprintln!("linesman: {VERB} is for internal use only");
         return std::process::ExitCode::FAILURE;
     };
     if !die_with(request.parent) {

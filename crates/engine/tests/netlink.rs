@@ -131,8 +131,8 @@ fn default_routes_of_both_families_are_found() {
 }
 
 #[test]
-fn a_subscription_tells_what_changed() {
-    privately("a_subscription_tells_what_changed", async || {
+fn a_subscription_reports_what_changed() {
+    privately("a_subscription_reports_what_changed", async || {
         let mut events = LinkEvents::subscribe().await.unwrap();
         ip("link add near type veth peer name other");
         until(&mut events, |kind, gone, name| kind == EventKind::Link && !gone && name == Some("near")).await;
@@ -155,8 +155,8 @@ fn a_subscription_tells_what_changed() {
 }
 
 #[test]
-fn a_port_that_leaves_its_bridge_is_not_gone() {
-    privately("a_port_that_leaves_its_bridge_is_not_gone", async || {
+fn a_port_that_leaves_its_bridge_is_not_removed() {
+    privately("a_port_that_leaves_its_bridge_is_not_removed", async || {
         ip("link add br7 type bridge");
         ip("link add near type veth peer name other");
         ip("link set near master br7");
@@ -172,8 +172,8 @@ fn a_port_that_leaves_its_bridge_is_not_gone() {
 }
 
 #[test]
-fn who_does_not_listen_is_told_so_once() {
-    privately("who_does_not_listen_is_told_so_once", async || {
+fn an_overrun_is_reported_once() {
+    privately("an_overrun_is_reported_once", async || {
         let mut events = LinkEvents::subscribe().await.unwrap();
         ip("link add near type veth peer name other");
         let netlink = Netlink::open().unwrap();
@@ -203,8 +203,8 @@ fn a_link_that_is_not_there_is_named() {
 }
 
 #[test]
-fn the_kernel_says_what_it_can_make_and_makes_nothing() {
-    privately("the_kernel_says_what_it_can_make_and_makes_nothing", async || {
+fn supported_kinds_are_detected_without_creating_interfaces() {
+    privately("supported_kinds_are_detected_without_creating_interfaces", async || {
         let netlink = Netlink::open().unwrap();
         let before = netlink.links().await.unwrap().len();
         for kind in ["bridge", "veth"] {

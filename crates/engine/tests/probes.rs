@@ -13,7 +13,7 @@ use linesman_engine::{
 };
 use netns::{
     Peer, ip, privately, replace_file,
-    servers::Manner::{self, AfterAForgery, Answers, KnowsOnly, Silent, Truncates},
+    servers::Manner::{self, AfterAForgery, Answers, KnowsOnly, NoAnswer, Truncates},
 };
 
 /// So long that a wait for it fails the test by its own limit.
@@ -104,8 +104,8 @@ fn a_remembered_neighbour_is_no_gateway() {
 }
 
 #[test]
-fn what_is_not_there_fails_and_says_so() {
-    privately("what_is_not_there_fails_and_says_so", async || {
+fn an_unreachable_target_fails_with_its_reason() {
+    privately("an_unreachable_target_fails_with_its_reason", async || {
         let _peer = Peer::with_ipv4();
         let texts =
             ["ping:10.1.0.9,timeout=400ms", "ping:10.77.0.1,timeout=400ms", "tcp:10.1.0.9:22,timeout=400ms"];
@@ -140,7 +140,7 @@ fn a_name_is_looked_up_where_the_host_would() {
         replace_file("/etc/resolv.conf", "nameserver 10.1.0.2\n");
         peer.serve_dns(Answers(ResponseCode::NXDomain));
         let unknown = tried("tcp:db.lab.test:4000").await;
-        assert_eq!(unknown, "failed: db.lab.test was not found: 10.1.0.2 knows no address of it");
+        assert_eq!(unknown, "failed: db.lab.test was not found: 10.1.0.2 returned no address");
     });
 }
 
@@ -172,13 +172,13 @@ fn a_server_that_cannot_reach_its_own_fails() {
 
 #[test]
 fn a_server_that_refuses_a_name_fails() {
-    let expected = "failed: 10.1.0.2 is there but refuses to answer";
+    let expected = "failed: 10.1.0.2 is reachable but refuses to answer";
     dns("a_server_that_refuses_a_name_fails", Answers(ResponseCode::Refused), "dns:example.org", expected);
 }
 
 #[test]
 fn a_server_that_refuses_everything_is_at_least_there() {
-    let expected = "passed: 10.1.0.2 is there but refuses to answer";
+    let expected = "passed: 10.1.0.2 is reachable but refuses to answer";
     dns(
         "a_server_that_refuses_everything_is_at_least_there",
         Answers(ResponseCode::Refused),
@@ -203,10 +203,10 @@ fn a_forged_answer_is_passed_over() {
 }
 
 #[test]
-fn a_silent_server_fails_by_the_deadline() {
+fn a_server_without_an_answer_fails_by_the_deadline() {
     dns(
-        "a_silent_server_fails_by_the_deadline",
-        Silent,
+        "a_server_without_an_answer_fails_by_the_deadline",
+        NoAnswer,
         "dns,timeout=900ms",
         "failed: 10.1.0.2 does not answer",
     );
@@ -227,8 +227,8 @@ fn one_live_server_is_enough() {
 }
 
 #[test]
-fn an_answer_below_500_means_somebody_is_at_home() {
-    privately("an_answer_below_500_means_somebody_is_at_home", async || {
+fn http_statuses_below_500_pass() {
+    privately("http_statuses_below_500_pass", async || {
         let peer = Peer::with_ipv4();
         replace_file("/etc/hosts", "10.1.0.2 web.lab.test\n");
         peer.serve_http(80, "404 Not Found");
@@ -239,13 +239,13 @@ fn an_answer_below_500_means_somebody_is_at_home() {
         assert_eq!(tried("http://web.lab.test:8080/health?x=1").await, "passed");
         assert_eq!(tried("http://10.1.0.2:8081/").await, "failed: it answers 503 Service Unavailable");
         let mute = tried("http://10.1.0.2:8082/,timeout=400ms").await;
-        assert_eq!(mute, "failed: it takes connections but does not answer");
+        assert_eq!(mute, "failed: it accepts connections but does not answer");
     });
 }
 
 #[test]
-fn a_certificate_must_be_for_the_name_unless_told_otherwise() {
-    privately("a_certificate_must_be_for_the_name_unless_told_otherwise", async || {
+fn a_certificate_must_match_the_name_unless_insecure() {
+    privately("a_certificate_must_match_the_name_unless_insecure", async || {
         let peer = Peer::with_ipv4();
         replace_file("/etc/hosts", "10.1.0.2 web.lab.test\n10.1.0.2 other.lab.test\n");
         peer.serve_https(443, "200 OK");

@@ -48,7 +48,7 @@ fn conditions(case: &Case) -> String {
 }
 
 #[test]
-fn conditions_are_as_written() {
+fn conditions_are_as_expected() {
     ENACTMENT.compare(|case| [conditions(case)]);
 }
 
@@ -61,7 +61,7 @@ fn node_state(case: &Case) -> String {
 }
 
 #[test]
-fn states_of_nodes_are_as_written() {
+fn node_states_are_as_expected() {
     NODE_STATE.compare(|case| [node_state(case)]);
 }
 
@@ -91,7 +91,7 @@ fn fat(vlans: usize) -> Value {
 }
 
 #[test]
-fn fifteen_hundred_vlans_fit_and_what_is_missing_is_said() {
+fn fifteen_hundred_vlans_fit_and_omissions_are_listed() {
     let seen = fat(1500);
     assert!(serde_json::to_string(&seen).unwrap().len() > BUDGET, "the case is a case");
     let NodeStateReport { state, omitted } = report(&seen, &[], BUDGET);

@@ -193,6 +193,6 @@ fn decided(case: &Case) -> String {
 }
 
 #[test]
-fn decisions_are_as_written() {
+fn decisions_are_as_expected() {
     ROLLOUT.compare(|case| [decided(case)]);
 }

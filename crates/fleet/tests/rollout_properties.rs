@@ -69,7 +69,7 @@ fn cases() -> u32 {
 }
 
 #[test]
-fn a_quiet_fleet_goes_through_in_waves() {
+fn a_fleet_without_failures_is_changed_in_waves() {
     let mut fleet = Fleet::new();
     fleet.settle();
     explain(&fleet);
@@ -87,8 +87,8 @@ fn others(policy: usize, nodes: [usize; 2], limit: u8) -> Fleet {
     fleet.happen(&Event::Edit { policy, edit: Edit::OnlyFast(true) });
     fleet.settle();
     fleet.happen(&Event::Edit { policy, edit: Edit::Content(1) });
-    fleet.blind(0, NODES[nodes[0]]);
-    fleet.blind(1, NODES[nodes[1]]);
+    fleet.cordon_for(0, NODES[nodes[0]]);
+    fleet.cordon_for(1, NODES[nodes[1]]);
     fleet
 }
 

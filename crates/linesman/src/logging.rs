@@ -89,7 +89,7 @@ fn start(default: &str, format: LogFormat, prefix: Prefix) {
         crate::output::error(format!("linesman: no log will be written: {e}"));
     }
     if let Some(error) = unreadable {
-        tracing::warn!(error, "RUST_LOG cannot be read and is ignored; write e.g. info,kube=debug");
+        tracing::warn!(error, "RUST_LOG is invalid and ignored; use for example info,kube=debug");
     }
 }
 

@@ -34,15 +34,15 @@ fn run(command: &str) -> CommandResult {
 }
 
 #[test]
-fn transcripts_are_true() {
+fn transcripts_are_up_to_date() {
     transcript::assert_true(&folder(), run);
 }
 
 #[test]
 fn the_help_of_every_verb_is_among_them() {
-    let told = std::fs::read_to_string(folder().join("help.txt")).expect("the transcript is there");
+    let help = std::fs::read_to_string(folder().join("help.txt")).expect("the transcript is there");
     for verb in verbs() {
-        assert!(told.contains(&format!("$ linesman {verb} --help\n")), "help.txt lacks {verb}");
+        assert!(help.contains(&format!("$ linesman {verb} --help\n")), "help.txt lacks {verb}");
     }
 }
 

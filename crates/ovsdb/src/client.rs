@@ -52,7 +52,7 @@ impl Ovsdb {
         let stream = match timeout(limit, UnixStream::connect(&path)).await {
             Ok(Ok(stream)) => stream,
             Ok(Err(source)) => return Err(Error::Connect { path, source }),
-            Err(_) => return Err(Error::Silent { path, limit }),
+            Err(_) => return Err(Error::NoAnswer { path, limit }),
         };
         Ok(Self { path, limit, stream: Some(stream), frames: Frames::default(), last_id: 0 })
     }
@@ -67,7 +67,7 @@ impl Ovsdb {
         let mut stream = self.stream.take().ok_or_else(|| Error::GivenUp { path: self.path.clone() })?;
         let answer = match timeout(self.limit, self.call(&mut stream, ops)).await {
             Ok(answer) => answer?,
-            Err(_) => return Err(Error::Silent { path: self.path.clone(), limit: self.limit }),
+            Err(_) => return Err(Error::NoAnswer { path: self.path.clone(), limit: self.limit }),
         };
         self.stream = Some(stream);
         self.results(answer)

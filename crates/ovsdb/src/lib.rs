@@ -16,7 +16,7 @@ pub enum Error {
     #[error("the connection to the Open vSwitch database at {path} broke: {source}")]
     Broken { path: PathBuf, source: io::Error },
     #[error("the Open vSwitch database at {path} gave no answer within {limit:?}")]
-    Silent { path: PathBuf, limit: Duration },
+    NoAnswer { path: PathBuf, limit: Duration },
     #[error(
         "the connection to the Open vSwitch database at {path} was given up after an earlier failure; connect again"
     )]

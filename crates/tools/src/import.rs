@@ -1,6 +1,6 @@
 //! From what a host has been configured with to a state document: NetworkManager's profiles, netplan, the running state.
 //!
-//! Nothing is dropped in silence: what a state document cannot express is reported as a note.
+//! Nothing is dropped silently: what a state document cannot express is reported as a note.
 
 mod draft;
 mod fields;
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_tells_the_format() {
+    fn the_format_is_detected_from_the_content() {
         let cases = [
             ("[connection]\nid=a\n", Some(Format::Keyfile)),
             ("# by hand\n\n[ipv4]\n", Some(Format::Keyfile)),

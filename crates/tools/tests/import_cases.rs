@@ -67,7 +67,7 @@ fn outputs(case: &Case) -> [String; 3] {
 }
 
 #[test]
-fn imports_are_as_written() {
+fn imports_are_as_expected() {
     IMPORT.compare(outputs);
 }
 

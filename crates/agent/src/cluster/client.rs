@@ -25,7 +25,7 @@ pub enum Error {
     #[error(transparent)]
     Where(#[from] linesman_daemon::cluster::Error),
     #[error("the API server does not answer: {0}")]
-    Silent(String),
+    NoAnswer(String),
     /// Perhaps not yet: a server that has just started does not know who may what.
     #[error("the API server does not allow it: {0}")]
     Forbidden(String),
@@ -131,10 +131,10 @@ impl ClusterClient {
 
 pub async fn within<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, Error> {
     match tokio::time::timeout(LIMIT, request).await {
-        Err(_) => Err(Error::Silent(format!("no answer within {} s", LIMIT.as_secs()))),
+        Err(_) => Err(Error::NoAnswer(format!("no answer within {} s", LIMIT.as_secs()))),
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(kube::Error::Api(status))) => Err(classify(&status)),
-        Ok(Err(other)) => Err(Error::Silent(other.to_string())),
+        Ok(Err(other)) => Err(Error::NoAnswer(other.to_string())),
     }
 }
 
@@ -144,7 +144,7 @@ fn classify(status: &Status) -> Error {
         409 => Error::Changed,
         422 if is_unpatchable(status) => Error::Gone,
         401 | 403 => Error::Forbidden(status.message.clone()),
-        429 | 500.. => Error::Silent(status.message.clone()),
+        429 | 500.. => Error::NoAnswer(status.message.clone()),
         _ => Error::Refused(status.message.clone()),
     }
 }
@@ -203,7 +203,7 @@ mod tests {
             json!({ "causes": [{ "reason": "FieldValueInvalid", "field": "status", "message": "testing" }] });
         assert!(matches!(of(422, "Invalid", causes), Error::Refused(_)), "whatever its message contains");
         assert!(matches!(of(403, "Forbidden", json!({})), Error::Forbidden(_)));
-        assert!(matches!(of(503, "ServiceUnavailable", json!({})), Error::Silent(_)));
+        assert!(matches!(of(503, "ServiceUnavailable", json!({})), Error::NoAnswer(_)));
     }
 
     #[test]

@@ -18,7 +18,7 @@ enum ProbeError {
     Connect(#[from] linesman_daemon::cluster::Error),
     #[error("the API server does not answer: {0}")]
     Silent(#[from] kube::Error),
-    #[error("the cluster counts {node} as not ready")]
+    #[error("node {node} is not ready")]
     NotReady { node: String },
 }
 

@@ -153,7 +153,7 @@ impl Cluster {
         self.store();
     }
 
-    /// A policy that others contradict is not tried at all, and reported as failed.
+    /// A policy that conflicts with others is not applied, and is reported as failed.
     pub fn contradicted(&mut self, name: &str, why: &str) {
         if let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) {
             release.report(report::ended(&Outcome::abandoned(Category::Input, why), false), true);

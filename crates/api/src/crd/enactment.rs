@@ -35,7 +35,7 @@ fn spec() -> Value {
         ("options", options()),
         (
             "revert",
-            boolean().about("revert tells the agent to undo what the policy changed on the node instead of applying it."),
+            boolean().about("revert makes the agent revert what the policy changed on the node, instead of applying it."),
         ),
         (
             "stage",

@@ -9,7 +9,7 @@ use crate::kinds;
 pub fn crd() -> Value {
     Definition {
         kind: kinds::NMSTATE,
-        about: "NMState configures the deployment of Linesman. There is one object, named nmstate.",
+        about: "NMState describes the deployment of kubernetes-nmstate. This version of Linesman accepts it for compatibility and does not act on it.",
         fields: vec![("spec", spec()), ("status", status())],
         columns: vec![column("Status", "string", "type"), column("Reason", "string", "reason")],
     }
@@ -51,13 +51,13 @@ fn spec() -> Value {
         ),
     ])
     .with("default", json!({}))
-    .about("spec is the desired deployment.")
+    .about("spec is the desired deployment. This version of Linesman does not act on it: use the options of linesman agent and linesman operator instead.")
 }
 
 fn dns() -> Value {
     object([(
         "host",
-        string().about("host is the name that the DNS probe resolves. Defaults to root-servers.net."),
+        string().about("host is the name that the DNS probe resolves. Defaults to the DNS root."),
     )])
     .about("dns configures the DNS probe.")
 }

@@ -77,7 +77,7 @@ fn spec() -> Value {
             selector("machineConfigPoolSelector is not supported by this version; a policy that sets it is rejected."),
         ),
     ])
-    // Dropped in silence, it would let a policy loose on all nodes at once.
+    // Silently dropped, it would apply a policy to all nodes at once.
     .rule(
         "!has(self.machineConfigPoolSelector)",
         "machineConfigPoolSelector is not supported by this version; remove it",

@@ -42,17 +42,18 @@ fn absent_base(state: &State<'_>, interface: &Interface<'_>) -> Option<Diagnosti
     if !state.removes(base) {
         return None;
     }
-    let message = format!("'{base}', which '{}' is built on, is removed by this document", interface.name);
+    let message =
+        format!("'{base}', the base interface of '{}', is removed by this document", interface.name);
     Some(Diagnostic::new(codes::BASE_ABSENT, message).at(path).hint("remove both, or keep both"))
 }
 
 pub(super) fn vlans(state: &State<'_>) -> Vec<Diagnostic> {
-    let hint = "VLAN ids go from 1 to 4094 (0 marks priority only)";
+    let hint = "use 1 to 4094 (0 marks frames that carry only a priority)";
     ids(state, &InterfaceKind::Vlan, &VLAN_IDS, codes::BAD_VLAN_ID, hint)
 }
 
 pub(super) fn vxlans(state: &State<'_>) -> Vec<Diagnostic> {
-    ids(state, &InterfaceKind::Vxlan, &VXLAN_IDS, codes::BAD_VXLAN_ID, "VXLAN ids go from 0 to 16777215")
+    ids(state, &InterfaceKind::Vxlan, &VXLAN_IDS, codes::BAD_VXLAN_ID, "use 0 to 16777215")
 }
 
 /// The interfaces of a type that shall be up, each with the section that is named like the type.
@@ -75,7 +76,7 @@ fn ids(
     sections
         .filter_map(|(interface, (path, section))| {
             let Some(id) = section.get("id") else {
-                let message = format!("'{}' has no {kind} id", interface.name);
+                let message = format!("'{}' has no {kind} ID", interface.name);
                 return Some(Diagnostic::new(code, message).at(path).hint("add 'id:'"));
             };
             out_of_range(Some(id), range, &path.key("id"), code, hint)
@@ -91,7 +92,7 @@ fn out_of_range(
     hint: &str,
 ) -> Option<Diagnostic> {
     let number = number(value).filter(|number| !range.contains(number))?;
-    Some(Diagnostic::new(code, format!("the id {number} is out of range")).at(path.clone()).hint(hint))
+    Some(Diagnostic::new(code, format!("the ID {number} is out of range")).at(path.clone()).hint(hint))
 }
 
 /// VLAN filtering on the ports of bridges.
@@ -105,7 +106,7 @@ pub(super) fn bridge_vlans(state: &State<'_>) -> Vec<Diagnostic> {
 }
 
 fn port_vlan((path, vlan): (Path, &Value)) -> Vec<Diagnostic> {
-    let hint = "VLAN ids on a bridge go from 1 to 4094";
+    let hint = "use 1 to 4094";
     let check =
         |value, path: &Path| out_of_range(value, &BRIDGE_VLAN_IDS, path, codes::BAD_BRIDGE_VLAN, hint);
     // NMState reads a tag of 0 as "none".
@@ -119,7 +120,7 @@ fn port_vlan((path, vlan): (Path, &Value)) -> Vec<Diagnostic> {
         if let (Some(min), Some(max)) = (number(range.get("min")), number(range.get("max")))
             && min > max
         {
-            let message = format!("the range {min} to {max} runs backwards");
+            let message = format!("the range {min} to {max} is reversed");
             found
                 .push(Diagnostic::new(codes::BAD_BRIDGE_VLAN, message).at(path).hint("swap 'min' and 'max'"));
         }

@@ -137,7 +137,7 @@ fn bad_name(name: &str, interface: &Interface<'_>) -> Option<Diagnostic> {
         BadName::Character { .. } => (codes::BAD_NAME, "names have no spaces, '/', ':' or '%'"),
         BadName::TooLong { .. } if may_be_long(interface) => return None,
         BadName::TooLong { .. } => {
-            (codes::LONG_NAME, "choose a shorter name; 'alt-names' may hold the long one")
+            (codes::LONG_NAME, "choose a shorter name; 'alt-names' may contain the long one")
         }
     };
     Some(Diagnostic::new(code, bad.to_string()).hint(hint))
@@ -183,7 +183,7 @@ fn twice(interface: &Interface<'_>, first: &Interface<'_>) -> Diagnostic {
         crate::path::PathStep::Index(index) => index + 1,
         _ => 0,
     });
-    let message = format!("the interface '{}' is already number {position} of this list", interface.name);
+    let message = format!("the interface '{}' is already entry {position} of this list", interface.name);
     let hint = "merge the two entries into one";
     Diagnostic::new(codes::INTERFACE_TWICE, message).at(interface.path.key("name")).hint(hint)
 }

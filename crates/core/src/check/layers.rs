@@ -37,7 +37,7 @@ fn steps<'a>(state: &State<'a>) -> Vec<Dependency<'a>> {
 pub(super) fn own_ports(state: &State<'_>) -> Vec<Diagnostic> {
     let own = steps(state).into_iter().filter(|step| step.upper == step.lower);
     own.map(|step| {
-        let message = format!("'{}' cannot be built on itself", step.upper.0);
+        let message = format!("'{}' cannot be based on itself", step.upper.0);
         Diagnostic::new(codes::OWN_PORT, message).at(step.path).hint("name another interface here")
     })
     .collect()
@@ -104,7 +104,7 @@ fn circle<'s, 'a>(steps: &'s [Dependency<'a>]) -> Option<Vec<&'s Dependency<'a>>
 fn describe(circle: &[&Dependency<'_>]) -> Diagnostic {
     let names: Vec<&str> =
         circle.iter().map(|step| step.upper.0).chain(circle.first().map(|s| s.upper.0)).collect();
-    let message = format!("these interfaces are built on each other in a circle: {}", names.join(" -> "));
+    let message = format!("circular dependency between interfaces: {}", names.join(" -> "));
     let path = circle.first().map_or_else(Path::root, |step| step.path.clone());
-    Diagnostic::new(codes::CYCLE, message).at(path).hint("take one of them out of the circle")
+    Diagnostic::new(codes::CYCLE, message).at(path).hint("remove one of these dependencies")
 }

@@ -23,7 +23,7 @@ fn bad_server(path: Path, server: &Value) -> Option<Diagnostic> {
     let written = text(Some(server)).filter(|written| !is_server(written))?;
     let diagnostic =
         Diagnostic::new(codes::BAD_DNS_SERVER, format!("the DNS server '{written}' is not an IP address"));
-    Some(diagnostic.at(path).hint("servers are given by address; names go below 'search'"))
+    Some(diagnostic.at(path).hint("specify servers by IP address; search domains belong under 'search'"))
 }
 
 /// A link-local server carries its interface: `fe80::1%eth0`.
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tells_host_names_from_others() {
+    fn host_names_are_recognised() {
         let long = "a".repeat(65);
         for good in ["node-1", "node1.example.org", "a_b", "1"] {
             assert_eq!(hostname_fault(good), None, "{good}");
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_servers_from_names() {
+    fn server_addresses_are_recognised() {
         assert!(["192.0.2.53", "2001:db8::53", "fe80::1%eth0"].iter().all(|server| is_server(server)));
         assert!(
             !["dns.example.org", "192.0.2.53%eth0", "fe80::1%", "192.0.2.53:53"].iter().any(|s| is_server(s))

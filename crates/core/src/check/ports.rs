@@ -157,7 +157,7 @@ fn controller_fault(
     if wanted.is_empty() {
         let message =
             format!("'{name}' is declared to have no controller, but is listed as a port of '{}'", owner?);
-        return refuse(message, "take it out of that list, or leave 'controller' out");
+        return refuse(message, "remove it from that list, or remove 'controller'");
     }
     if state.controller(wanted)?.presence == Presence::Absent {
         let message = format!("the controller '{wanted}' of '{name}' is removed by this document");
@@ -166,7 +166,7 @@ fn controller_fault(
     if lists.listing.contains(wanted) && owner.is_none() {
         let message =
             format!("'{name}' names '{wanted}' as its controller, but is not among the ports of '{wanted}'");
-        return refuse(message, "add it to the ports there; the list is complete once it is given");
+        return refuse(message, "add it to that port list, which must be complete");
     }
     None
 }
@@ -219,7 +219,7 @@ pub(super) fn absent(state: &State<'_>) -> Vec<Diagnostic> {
         .map(|port| {
             let message =
                 format!("the port '{}' of '{}' is removed by this document", port.name, port.controller);
-            let hint = "take it out of the ports, or drop its 'state: absent'";
+            let hint = "remove it from the ports, or remove its 'state: absent'";
             Diagnostic::new(codes::PORT_ABSENT, message).at(port.path.clone()).hint(hint)
         })
         .collect()

@@ -62,11 +62,13 @@ pub(super) fn interfaces(state: &State<'_>) -> Vec<Diagnostic> {
             let diagnostic =
                 Diagnostic::new(codes::RESERVED, "the loopback interface cannot be removed or set down");
             return Some(
-                diagnostic.at(interface.path.key("state")).hint("leave 'lo' out, or let it be 'up'"),
+                diagnostic
+                    .at(interface.path.key("state"))
+                    .hint("remove 'lo' from the document, or set 'state: up'"),
             );
         }
         let owner = owner(interface.name)?;
-        let hint = "choose another name, or say 'state: ignore'";
+        let hint = "choose another name, or set 'state: ignore'";
         Some(taken(interface.name, owner).at(interface.path.key("name")).hint(hint))
     })
     .collect()
@@ -77,7 +79,7 @@ pub(super) fn ports(state: &State<'_>) -> Vec<Diagnostic> {
     ports
         .filter_map(|port| {
             let owner = owner(port.name)?;
-            Some(taken(port.name, owner).at(port.path.clone()).hint("leave it out of the ports"))
+            Some(taken(port.name, owner).at(port.path.clone()).hint("remove it from the ports"))
         })
         .collect()
 }

@@ -110,7 +110,7 @@ fn bad_next_hop(route: &Route<'_>) -> Option<Diagnostic> {
 
 fn no_interface(route: &Route<'_>) -> Option<Diagnostic> {
     if route.is_unicast() && route.is_missing("next-hop-interface") {
-        let diagnostic = Diagnostic::new(codes::NO_WAY_OUT, "this route names no interface");
+        let diagnostic = Diagnostic::new(codes::NO_WAY_OUT, "this route has no next hop interface");
         return Some(diagnostic.at(route.path.clone()).hint("add 'next-hop-interface:'"));
     }
     let via =
@@ -119,9 +119,9 @@ fn no_interface(route: &Route<'_>) -> Option<Diagnostic> {
         return None;
     }
     let kind = route.word("route-type").unwrap_or_default();
-    let message = format!("a {kind} route leads nowhere, so it cannot go via '{via}'");
+    let message = format!("a {kind} route cannot have the next hop interface '{via}'");
     let diagnostic = Diagnostic::new(codes::NO_WAY_OUT, message).at(route.path.clone());
-    Some(diagnostic.hint("leave out the next hop, or 'route-type'"))
+    Some(diagnostic.hint("remove the next hop, or 'route-type'"))
 }
 
 /// Routes via an interface that the same document takes away.
@@ -145,7 +145,7 @@ fn closed(state: &State<'_>, route: &Route<'_>) -> Option<Diagnostic> {
     };
     let diagnostic =
         Diagnostic::new(codes::WAY_OUT_CLOSED, format!("the route goes via '{name}', which {reason}"));
-    let hint = "route via another interface, or change that one's entry";
+    let hint = "use another next hop interface, or change the entry of this one";
     Some(diagnostic.at(route.path.key("next-hop-interface")).hint(hint))
 }
 
@@ -215,8 +215,8 @@ fn overlap(first: &Route<'_>, second: &Route<'_>) -> Diagnostic {
     };
     let destination = second.word("destination").unwrap_or_default();
     let message = format!(
-        "this route to {destination} overlaps number {number} of the list: same table and metric, another next hop"
+        "this route to {destination} overlaps entry {number} of the list: same table and metric, another next hop"
     );
-    let hint = "give them different metrics, or weights to share the traffic";
+    let hint = "give them different metrics, or weights to balance the traffic";
     Diagnostic::new(codes::ROUTES_OVERLAP, message).at(second.path.key("destination")).hint(hint)
 }

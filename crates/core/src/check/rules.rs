@@ -28,7 +28,7 @@ fn faults(path: &Path, rule: &Value) -> Vec<Diagnostic> {
 fn bad_priority(path: &Path, rule: &Value) -> Option<Diagnostic> {
     let priority = number(rule.get("priority")).filter(|priority| !PRIORITIES.contains(priority))?;
     let message = format!("a priority of {priority} is out of range");
-    let hint = format!("use 0 to {}; the lowest number is asked first", PRIORITIES.end());
+    let hint = format!("use 0 to {}; the lowest number is evaluated first", PRIORITIES.end());
     Some(Diagnostic::new(codes::RULE_PRIORITY, message).at(path.key("priority")).hint(hint))
 }
 

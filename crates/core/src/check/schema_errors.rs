@@ -37,8 +37,7 @@ fn missing_field(error: &str, _: &Value) -> Option<Diagnostic> {
 
 fn unknown_variant(error: &str, _: &Value) -> Option<Diagnostic> {
     let (word, known) = quoted_after(error, "unknown variant ")?;
-    let diagnostic =
-        Diagnostic::new(codes::WRONG_TYPE, format!("'{word}' is not a value that is known here"));
+    let diagnostic = Diagnostic::new(codes::WRONG_TYPE, format!("'{word}' is not a valid value here"));
     Some(match hint_for(word, &known) {
         Some(hint) => diagnostic.hint(hint),
         None => diagnostic,
@@ -140,7 +139,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn speaks_plainly() {
+    fn schema_errors_are_reworded() {
         let cases = [
             (
                 "unknown field `mut`, expected one of `mtu`, `name`",

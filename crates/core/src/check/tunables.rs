@@ -23,7 +23,9 @@ fn bad_mac(interface: &Interface<'_>) -> Option<Diagnostic> {
         return refuse("a MAC address cannot be all zeros".to_owned());
     }
     if address.is_group() {
-        return refuse(format!("'{written}' is the MAC address of a group, not of an interface"));
+        return refuse(format!(
+            "'{written}' is a multicast MAC address; an interface needs a unicast address"
+        ));
     }
     None
 }

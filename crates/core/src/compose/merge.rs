@@ -1,4 +1,4 @@
-//! One policy after the other into one state; every contradiction is kept with both names.
+//! One policy after the other into one state; every conflict is kept with both names.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ impl Merge {
                 continue;
             }
             let path = Path::root().key(section).key("config").item(routes::title(entry));
-            if let Some(other) = known.iter().find(|k| routes::contradict(section, k, entry)) {
+            if let Some(other) = known.iter().find(|k| routes::conflict(section, k, entry)) {
                 let author = self.authors.get(&routes::key(section, other)).cloned().unwrap_or_default();
                 self.conflicts.push(Conflict {
                     path,
@@ -130,7 +130,7 @@ impl Merge {
     }
 }
 
-/// A document may leave the type of an interface open: that contradicts nothing.
+/// A document may leave the type of an interface open: that conflicts with nothing.
 fn typed_like(interface: &Value, known: &Value) -> Value {
     let mut interface = interface.clone();
     let known = state::kind(known);

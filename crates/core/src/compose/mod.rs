@@ -1,7 +1,7 @@
 //! Policies that meet on one host, as one state. Pure.
 //!
 //! NMState's lists of addresses, ports and servers are complete: what they omit is taken away. So two policies
-//! agree when each of them still holds in the other's presence, and contradict each other otherwise; nobody wins
+//! agree when each of them still holds in the other's presence, and conflict otherwise; nobody wins
 //! by being newer. Routes and rules add up.
 
 mod conflict;
@@ -18,7 +18,7 @@ use crate::policy::Policy;
 use crate::state;
 use merge::Merge;
 
-/// The one state that all `policies` ask for together, or every place where two of them contradict each other.
+/// The one state that all `policies` ask for together, or every path where two of them conflict.
 /// The order in which the policies are given does not matter.
 pub fn compose(policies: &[&Policy]) -> Result<Value, Vec<Conflict>> {
     let mut merge = Merge::default();

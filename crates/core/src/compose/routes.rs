@@ -17,7 +17,7 @@ pub(super) fn title(entry: &Value) -> String {
         .unwrap_or_else(|| "any".into())
 }
 
-pub(super) fn contradict(section: &str, one: &Value, other: &Value) -> bool {
+pub(super) fn conflict(section: &str, one: &Value, other: &Value) -> bool {
     if state::is_absent(one) != state::is_absent(other) {
         let (gone, wanted) = if state::is_absent(one) { (one, other) } else { (other, one) };
         return takes_away(gone, wanted);

@@ -34,7 +34,7 @@ fn what_is_about_different_things_adds_up() {
 }
 
 #[test]
-fn a_contradiction_names_both_and_the_place() {
+fn a_conflict_names_both_policies_and_the_path() {
     let mtu = |name: &str, mtu: u64| policy(name, json!({ "interfaces": [{ "name": "eth1", "mtu": mtu }] }));
     let said = composed(&[mtu("storage", 9000), mtu("office", 1500)]).unwrap_err();
     assert_eq!(said, ["interfaces[eth1].mtu: office wants 1500, storage wants 9000"]);
@@ -51,7 +51,7 @@ fn complete_lists_must_be_the_same_but_for_their_order() {
 }
 
 #[test]
-fn an_interface_cannot_be_there_and_gone() {
+fn an_interface_cannot_be_up_and_absent() {
     let there = policy("there", json!({ "interfaces": [bridge("br1", &[])] }));
     let gone = policy("gone", json!({ "interfaces": [{ "name": "br1", "state": "absent" }] }));
     assert_eq!(
@@ -69,7 +69,7 @@ fn a_bridge_of_ovs_and_its_interface_are_two() {
 }
 
 #[test]
-fn routes_to_one_place_contradict_unless_they_share_the_load() {
+fn routes_to_one_destination_conflict_unless_they_have_weights() {
     let way = |name: &str, gateway: &str, weight: Value| {
         policy(
             name,

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn netplan_is_a_rival_unless_it_renders_for_networkmanager() {
+    fn netplan_competes_unless_it_renders_for_networkmanager() {
         assert!(netplan(&file("network:\n  ethernets: {eth0: {}}\n")).is_some());
         assert!(netplan(&file("network:\n  renderer: NetworkManager\n  ethernets: {}\n")).is_none());
         assert!(netplan(&file("network:\n  version: 2\n  renderer: NetworkManager\n")).is_none());
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn cloud_init_can_be_told_to_keep_off() {
+    fn cloud_init_with_networking_disabled_does_not_compete() {
         assert!(cloud_init_keeps_off(&[file("a: 1\n"), file("network: {config: disabled}\n")]));
         assert!(cloud_init_keeps_off(&[file("network:\n  config: disabled\n")]));
         assert!(!cloud_init_keeps_off(&[file("network:\n  version: 1\n")]));

@@ -63,7 +63,9 @@ fn word<T: Copy>(entry: &Entry, words: &[(&str, T)]) -> Result<T, ShapeError> {
 }
 
 pub(super) fn wrong(entry: &Entry, needed: &str) -> ShapeError {
-    let message = format!("'{}' should be {needed}, but is {}", entry.key, entry.value.kind());
+    let found =
+        entry.value.as_str().map_or_else(|| entry.value.kind().to_owned(), |text| format!("'{text}'"));
+    let message = format!("'{}' should be {needed}, but is {found}", entry.key);
     ShapeError::new(Diagnostic::new(codes::WRONG_OPTION, message), entry.value.range)
 }
 
@@ -71,7 +73,7 @@ fn unknown(entry: &Entry) -> ShapeError {
     let message = format!("unknown key '{}' in the policy's spec", entry.key);
     let known: Vec<&str> = KNOWN.iter().skip(2).chain(&OF_A_CLUSTER).copied().collect();
     let diagnostic =
-        Diagnostic::new(codes::WRONG_OPTION, message).hint(format!("there are {}", known.join(", ")));
+        Diagnostic::new(codes::WRONG_OPTION, message).hint(format!("known keys: {}", known.join(", ")));
     ShapeError::new(diagnostic, entry.range)
 }
 

@@ -21,7 +21,7 @@ pub(super) fn read(item: &Node) -> Result<(Probe, Range), ShapeError> {
     };
     match text.parse::<Probe>() {
         Ok(probe) => Ok((probe, item.range)),
-        Err(error) => Err(fault(error.brief()).hinting(format!("there are {FORMS}")).at(range)),
+        Err(error) => Err(fault(error.brief()).hinting(format!("use one of {FORMS}")).at(range)),
     }
 }
 
@@ -29,17 +29,17 @@ fn with_timeout(item: &Node, entries: &[Entry]) -> Result<String, ShapeError> {
     if let Some(entry) = entries.iter().find(|entry| !KEYS.contains(&entry.key.as_str())) {
         let message = format!("unknown key '{}' of a probe", entry.key);
         return Err(fault(message)
-            .hinting("there are probe and timeout, such as {probe: 'tcp:10.0.0.1:22', timeout: 5s}")
+            .hinting("the keys are probe and timeout, for example {probe: 'tcp:10.0.0.1:22', timeout: 5s}")
             .at(entry.range));
     }
     let Some(probe) = item.entry("probe") else {
         let hint = "write it as {probe: gateway, timeout: 5s}";
-        return Err(fault("this probe does not say what is probed").hinting(hint).at(item.range));
+        return Err(fault("the key 'probe' is missing").hinting(hint).at(item.range));
     };
     let text = scalar(&probe.value, "'probe'")?;
     let Some(timeout) = item.entry("timeout") else { return Ok(text) };
     if text.contains(",timeout=") {
-        return Err(fault("the time-out of this probe is given twice")
+        return Err(fault("the timeout of this probe is given twice")
             .hinting("keep one of them")
             .at(timeout.range));
     }
@@ -47,7 +47,7 @@ fn with_timeout(item: &Node, entries: &[Entry]) -> Result<String, ShapeError> {
     match duration(&wait) {
         Ok(_) => Ok(format!("{text},timeout={wait}")),
         Err(mistake) => Err(fault(mistake.to_string())
-            .hinting("such as {probe: gateway, timeout: 5s}")
+            .hinting("write for example {probe: gateway, timeout: 5s}")
             .at(timeout.value.range)),
     }
 }
@@ -61,8 +61,8 @@ fn scalar(node: &Node, called: &str) -> Result<String, ShapeError> {
     if called == TIMEOUT && value.is_u64() {
         return Ok(value.to_string());
     }
-    let message = format!("{called} should be a text, but is {}", node.kind());
-    Err(fault(message).hinting(format!("there are {FORMS}")).at(node.range))
+    let message = format!("{called} should be text, but is {}", node.kind());
+    Err(fault(message).hinting(format!("use one of {FORMS}")).at(node.range))
 }
 
 fn fault(message: impl Into<String>) -> OptionError {

@@ -124,7 +124,7 @@ impl<'t> Reader<'t> {
         self.refuse_depth(1, range)?;
         if let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema()) {
             let message = format!("the YAML tag '{tag}' is not supported");
-            return Err(self.fault(codes::UNSUPPORTED_VALUE, message, range).hint("leave the tag out"));
+            return Err(self.fault(codes::UNSUPPORTED_VALUE, message, range).hint("remove the tag"));
         }
         self.open.push(Open { range, anchor, content });
         Ok(())
@@ -143,8 +143,8 @@ impl<'t> Reader<'t> {
     fn alias(&mut self, anchor: usize, range: Range) -> Result<(), Diagnostic> {
         self.refuse_complex_key(range)?;
         let Some(node) = self.anchors.get(&anchor) else {
-            let message = "this alias stands inside the very thing it refers to";
-            return Err(self.fault(codes::ALIASES, message, range).hint("write the value out"));
+            let message = "this alias is inside the anchor that it refers to";
+            return Err(self.fault(codes::ALIASES, message, range).hint("write out the value"));
         };
         let (size, height) = (node.size, node.height);
         self.refuse_depth(height, range)?;
@@ -202,7 +202,7 @@ impl<'t> Reader<'t> {
         if self.awaiting_key().is_none() {
             return Ok(());
         }
-        let message = "a key has to be plain text";
+        let message = "a key must be plain text";
         Err(self
             .fault(codes::NOT_A_KEY, message, range)
             .hint("put a text that starts with '{', '[' or '*' in quotes, such as \"{{ capture.x }}\""))
@@ -220,7 +220,7 @@ impl<'t> Reader<'t> {
         if self.nodes <= MAX_NODES {
             return Ok(());
         }
-        let message = format!("the document has, or its aliases unfold to, more than {MAX_NODES} values");
+        let message = format!("the document has, or its aliases expand to, more than {MAX_NODES} values");
         Err(self.fault(codes::ALIASES, message, range).hint("split it, or write out what the aliases repeat"))
     }
 
@@ -244,10 +244,10 @@ impl<'t> Reader<'t> {
         let line = |node: &Node| node.range.start.line;
         let lines: Vec<String> = self.documents.iter().map(|node| line(node).to_string()).collect();
         let message =
-            format!("the file holds {} documents, starting on lines {}", lines.len(), lines.join(", "));
+            format!("the file contains {} documents, starting on lines {}", lines.len(), lines.join(", "));
         let best = self.documents.iter().find(|node| looks_like_state(node)).unwrap_or(&self.documents[0]);
         let other = self.documents.iter().find(|node| node.range != best.range).unwrap_or(best);
-        let hint = format!("keep the one on line {}, and give the others files of their own", line(best));
+        let hint = format!("keep the one on line {}, and move the others to separate files", line(best));
         self.fault(codes::SEVERAL_DOCUMENTS, message, other.range).hint(hint)
     }
 }
@@ -259,12 +259,12 @@ fn looks_like_state(node: &Node) -> bool {
 
 pub(super) fn too_deep() -> Diagnostic {
     Diagnostic::new(codes::TOO_DEEP, format!("the document is nested more than {MAX_DEPTH} levels deep"))
-        .hint("no network state needs that; check the indentation and the brackets")
+        .hint("check the indentation and the brackets")
 }
 
 fn empty() -> Diagnostic {
     Diagnostic::new(codes::EMPTY, "the document is empty")
-        .hint("say what the network should be, for example 'interfaces:' with a list")
+        .hint("declare the desired state, for example 'interfaces:' with a list")
 }
 
 struct DuplicateKey {

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(super) enum ScalarError {
-    #[error("'{0}' has no meaning in a network state")]
+    #[error("'{0}' is not supported in a network state")]
     NotANumber(String),
     #[error("'{text}' is not a YAML {tag}")]
     Mismatch { text: String, tag: String },

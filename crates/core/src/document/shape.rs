@@ -44,8 +44,8 @@ fn manifest(root: Node) -> Result<Shape, ShapeError> {
     if kind.and_then(|entry| entry.value.as_str()) != Some(POLICY_KIND) {
         let range = kind.map_or(root.range, |entry| entry.value.range);
         let name = kind.and_then(|entry| entry.value.as_str()).unwrap_or("object without a kind");
-        let message = format!("a Kubernetes {name} is not a network state");
-        let hint = format!("give a {POLICY_KIND}, or the bare state that starts with 'interfaces:'");
+        let message = format!("a Kubernetes {name} contains no desired state");
+        let hint = format!("use a {POLICY_KIND}, or a plain state that starts with 'interfaces:'");
         return Err(ShapeError::new(Diagnostic::new(codes::WRONG_KIND, message).hint(hint), range));
     }
     let name = root.get("metadata").and_then(|metadata| metadata.get("name")?.as_str()).map(str::to_owned);
@@ -89,12 +89,12 @@ fn refuse_strangers(root: &Node) -> Result<(), ShapeError> {
         return Ok(());
     };
     let message = format!("unknown key '{}' in a policy", entry.key);
-    let hint = "a policy has 'capture' and 'desired'; what the network should be goes below 'desired'";
+    let hint = "a policy has the keys 'capture' and 'desired'; the desired state belongs under 'desired'";
     Err(ShapeError::new(Diagnostic::new(codes::UNKNOWN_KEY, message).hint(hint), entry.range))
 }
 
 fn no_state(message: &str, range: Range) -> ShapeError {
-    let hint = "say what the network should be, for example 'interfaces:' with a list";
+    let hint = "declare the desired state, for example 'interfaces:' with a list";
     ShapeError::new(Diagnostic::new(codes::NO_STATE, message).hint(hint), range)
 }
 

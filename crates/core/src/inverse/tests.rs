@@ -26,7 +26,7 @@ fn back(desired: &Value) -> Value {
 }
 
 #[test]
-fn what_was_made_goes() {
+fn created_interfaces_are_removed() {
     let bridge = json!({ "name": "br1", "type": "linux-bridge", "state": "up" });
     assert_eq!(
         back(&json!({ "interfaces": [bridge] }))["interfaces"],
@@ -35,7 +35,7 @@ fn what_was_made_goes() {
 }
 
 #[test]
-fn what_was_altered_becomes_what_it_was_and_nothing_else_is_said() {
+fn changed_sections_are_restored_and_nothing_else() {
     let desired =
         json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 9000 }] });
     assert_eq!(
@@ -65,7 +65,7 @@ fn a_nic_that_nobody_had_configured_loses_its_profile() {
 }
 
 #[test]
-fn what_was_removed_comes_back_whole() {
+fn removed_interfaces_are_restored_completely() {
     let desired = json!({ "interfaces": [{ "name": "br0", "type": "linux-bridge", "state": "absent" }] });
     let interfaces = back(&desired)["interfaces"].clone();
     let br0 = interfaces.as_array().unwrap().iter().find(|i| i["name"] == "br0").unwrap();
@@ -73,7 +73,7 @@ fn what_was_removed_comes_back_whole() {
 }
 
 #[test]
-fn routes_and_servers_go_back() {
+fn routes_and_dns_servers_are_restored() {
     let desired = json!({
         "routes": { "config": [{ "destination": "10.7.0.0/16", "next-hop-interface": "eth0", "next-hop-address": "10.0.0.1" }] },
         "dns-resolver": { "config": { "server": ["10.0.0.2"] } }
@@ -84,7 +84,7 @@ fn routes_and_servers_go_back() {
 }
 
 #[test]
-fn routes_that_went_with_their_interface_come_back() {
+fn routes_of_a_removed_interface_are_restored() {
     let mut observed = observed();
     let default =
         json!({ "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "next-hop-address": "10.0.0.1" });
@@ -103,7 +103,7 @@ fn routes_that_went_with_their_interface_come_back() {
 }
 
 #[test]
-fn the_first_way_back_wins() {
+fn the_oldest_previous_value_wins() {
     let first = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 1500 }] });
     let then = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 9000, "ipv4": { "enabled": false } },
         { "name": "br1", "type": "linux-bridge", "state": "absent" }] });
@@ -114,7 +114,7 @@ fn the_first_way_back_wins() {
 }
 
 #[test]
-fn what_another_policy_asks_for_stays() {
+fn what_another_policy_declares_stays() {
     let back = json!({
         "interfaces": [{ "name": "br1", "type": "linux-bridge", "state": "absent" },
                        { "name": "eth0", "type": "ethernet", "state": "up", "mtu": 1500, "ipv4": { "enabled": false } }],

@@ -1,4 +1,4 @@
-//! Policies that contradict others.
+//! Policies that conflict with others.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::policy::Policy;
 
 pub type Refusals = BTreeMap<String, Vec<Conflict>>;
 
-/// Which policies are refused because of which contradictions, on a host with this ledger.
+/// Which policies are refused because of which conflicts, on a host with this ledger.
 pub fn refusals(policies: &[Policy], ledger: &Ledger) -> Refusals {
     let applied = |name: &str| {
         let policy = policies.iter().find(|p| p.name == name);

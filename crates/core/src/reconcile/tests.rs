@@ -131,7 +131,7 @@ fn a_frozen_host_is_left_alone() {
 }
 
 #[test]
-fn of_two_new_ones_that_contradict_each_other_neither_is_accepted() {
+fn of_two_new_policies_that_conflict_neither_is_accepted() {
     let claim = |name: &str, mtu: u64| Policy {
         state: json!({ "interfaces": [{ "name": "eth1", "mtu": mtu }] }),
         ..policy(name, mtu)

@@ -28,18 +28,18 @@ pub enum Phase {
 pub type Transition = (&'static str, &'static str, &'static str);
 
 pub const TRANSITIONS: &[Transition] = &[
-    ("prepared", "applying", "the dead man's switch is armed"),
-    ("prepared", "rolling-back", "no switch: nothing was changed"),
-    ("prepared", "done", "interrupted: nothing was changed"),
-    ("applying", "pending", "verified and probed, to be confirmed"),
+    ("prepared", "applying", "the checkpoint was created"),
+    ("prepared", "rolling-back", "no checkpoint was created: no changes made"),
+    ("prepared", "done", "interrupted: no changes made"),
+    ("applying", "pending", "verified and probed, confirmation required"),
     ("applying", "committing", "verified and probed"),
-    ("applying", "rolling-back", "an error, a property or a probe that does not hold, a death, a power cut"),
+    ("applying", "rolling-back", "an error, a difference, a failed probe, a crash or a power cut"),
     ("pending", "committing", "confirmed"),
-    ("pending", "done", "confirmed after its process had died, and it holds"),
+    ("pending", "done", "confirmed after its process had died, still in the desired state"),
     ("pending", "rolling-back", "not confirmed in time, or rolled back"),
     ("committing", "done", "committed"),
-    ("committing", "rolling-back", "the checkpoint was lost, and the new state does not hold"),
-    ("rolling-back", "done", "the former state was restored and looked at"),
+    ("committing", "rolling-back", "the checkpoint was lost, and the host is not in the desired state"),
+    ("rolling-back", "done", "the previous state was restored and verified"),
 ];
 
 impl Phase {
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_strs_are_those_of_the_journal() {
+    fn names_are_those_of_the_journal() {
         let pending = Phase::Pending { until: String::new(), checkpoint: String::new() };
         let back = Phase::RollingBack { reason: String::new() };
         let all = [Phase::Prepared, Phase::Applying, pending, Phase::Committing, back, Phase::Done];

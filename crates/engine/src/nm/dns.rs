@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn survives_the_way_to_the_bus_and_back() {
+    fn survives_a_round_trip_over_the_bus() {
         let domain = GlobalDomain { servers: vec!["10.9.0.1".into()], options: vec![] };
         let dns = GlobalDns {
             searches: vec!["lab.test".into()],

@@ -115,7 +115,7 @@ impl Nm {
         Ok(stream.map(|_| ()))
     }
 
-    /// NetworkManager's name on the bus changes hands: it went, or came again.
+    /// The owner of NetworkManager's name on the bus changes: it stopped, or started again.
     pub async fn restarts(&self) -> Result<impl StreamExt<Item = ()> + Unpin + use<>> {
         let failed = |e: zbus::Error| Error::call("watching NetworkManager's name", e);
         let bus = zbus::fdo::DBusProxy::new(&self.bus).await.map_err(failed)?;
@@ -131,7 +131,7 @@ impl Nm {
         let path = object(checkpoint)?;
         bounded(self.root.checkpoint_adjust_rollback_timeout(&path, seconds))
             .await
-            .map_err(|e| Error::call("winding the checkpoint's timer", e))
+            .map_err(|e| Error::call("extending the checkpoint's timer", e))
     }
 
     pub async fn commit(&self, checkpoint: &str) -> Result<()> {
@@ -155,8 +155,8 @@ impl Nm {
             .filter_map(|(device, code)| match code {
                 0 => None,
                 1 => Some((device, "the device is gone")),
-                2 => Some((device, "the device is not managed any more")),
-                _ => Some((device, "NetworkManager could not bring it back")),
+                2 => Some((device, "the device is no longer managed")),
+                _ => Some((device, "NetworkManager could not restore it")),
             })
             .collect())
     }
@@ -239,7 +239,7 @@ impl Nm {
 
     /// Another metric than NetworkManager chose, on the device alone: the profile stays as it is.
     pub async fn set_route_metric(&self, device: &str, family: &str, metric: i64) -> Result<()> {
-        let failed = |e: CallError| Error::call("putting a route's former metric back", e);
+        let failed = |e: CallError| Error::call("restoring the metric of a route", e);
         let device = self.device(device).await?;
         let (mut settings, version) = bounded(device.get_applied_connection(0)).await.map_err(failed)?;
         settings.entry(family.to_string()).or_default().insert("route-metric".to_string(), metric.into());

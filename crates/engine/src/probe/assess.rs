@@ -106,7 +106,7 @@ impl fmt::Display for ProbeComparison {
         let probe = &self.probe;
         match &self.change {
             ProbeChange::Holds => write!(f, "{probe} passes"),
-            ProbeChange::Gained => write!(f, "{probe} passes, which it did not before"),
+            ProbeChange::Gained => write!(f, "{probe} passes; it did not pass before the change"),
             ProbeChange::Broke { why } => write!(f, "{probe} failed: {why}"),
             ProbeChange::Weakened { why } => {
                 write!(f, "{probe} passed in full before the change, only in part after it: {why}")
@@ -155,16 +155,16 @@ mod tests {
         partly | partly | yes      | gateway:v4 passes
         partly | failed | no       | gateway:v4 failed: silent
         partly | n/a    | no       | gateway:v4 failed: no route
-        failed | partly | yes      | gateway:v4 passes, which it did not before
-        failed | passed | yes      | gateway:v4 passes, which it did not before
+        failed | partly | yes      | gateway:v4 passes; it did not pass before the change
+        failed | passed | yes      | gateway:v4 passes; it did not pass before the change
         failed | failed | yes      | gateway:v4 failed before the change and fails after it: silent
         failed | n/a    | yes      | gateway:v4 failed before the change and fails after it: no route
         failed | -      | yes      | gateway:v4 failed before the change and fails after it: silent
-        n/a    | passed | yes      | gateway:v4 passes, which it did not before
+        n/a    | passed | yes      | gateway:v4 passes; it did not pass before the change
         n/a    | failed | yes      | gateway:v4 could not be tried before the change and fails after it: silent
         n/a    | n/a    | yes      | gateway:v4 not applicable: no route
         n/a    | -      | yes      | gateway:v4 not applicable: no route
-        n/a    | partly | yes      | gateway:v4 passes, which it did not before
+        n/a    | partly | yes      | gateway:v4 passes; it did not pass before the change
         -      | passed | yes      | gateway:v4 passes
         -      | partly | yes      | gateway:v4 passes
         -      | failed | no       | gateway:v4 failed: silent

@@ -35,7 +35,7 @@ pub(super) enum Question {
 
 pub(super) async fn check(cluster: &Cluster, question: Question, deadline: Instant) -> Finding {
     let Some(cluster) = cluster else {
-        return Err(Trouble::NotApplicable("this host belongs to no cluster".to_owned()));
+        return Err(Trouble::NotApplicable("this host is not in a cluster".to_owned()));
     };
     let answer = match question {
         Question::ApiServer => cluster.api_server(),
@@ -100,11 +100,11 @@ mod tests {
         assert_eq!(ill[1], "nodeReady failed: the node is NotReady");
         let silent = in_words(&FixedAnswer::cluster(None)).await;
         assert_eq!(silent[0], "apiServer failed: the API server does not answer");
-        assert_eq!(in_words(&None).await[0], "apiServer not applicable: this host belongs to no cluster");
+        assert_eq!(in_words(&None).await[0], "apiServer not applicable: this host is not in a cluster");
     }
 
     #[tokio::test]
-    async fn one_that_answers_no_more_is_held_against_the_change() {
+    async fn a_cluster_that_stops_answering_fails_the_change() {
         let probes = probes("50ms");
         let before = run_once(&probes, &FixedAnswer::cluster(Some(Ok(())))).await;
         let patience = Duration::from_millis(100);
@@ -115,9 +115,9 @@ mod tests {
         assert!(reason.starts_with("apiServer failed: the API server does not answer"), "{reason}");
     }
 
-    /// However many are silent, they cost one time-out before the change and a moment after it.
+    /// However many do not answer, they cost one timeout before the change and a moment after it.
     #[tokio::test]
-    async fn silence_before_the_change_costs_one_timeout_in_all() {
+    async fn no_answer_before_the_change_costs_one_timeout_in_total() {
         const FOR_EVER: Duration = Duration::from_secs(3600);
         let silent = FixedAnswer::cluster(None);
         let probes: Vec<Probe> = (0..20).flat_map(|_| probes("200ms")).collect();

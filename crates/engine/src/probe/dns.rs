@@ -90,7 +90,7 @@ pub(super) async fn ask(
     match timeout_at(deadline, exchange(server, question)).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(source)) => Err(ProbeFailure::DnsExchange { server: server.ip(), source }),
-        Err(_) => Err(ProbeFailure::Silent { peer: server.ip().to_string() }),
+        Err(_) => Err(ProbeFailure::NoAnswer { peer: server.ip().to_string() }),
     }
 }
 

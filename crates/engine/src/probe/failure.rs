@@ -11,36 +11,36 @@ use crate::error::Source;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ProbeFailure {
     #[error("{peer} does not answer")]
-    Silent { peer: String },
+    NoAnswer { peer: String },
     #[error("{peer}: {source}")]
     Io { peer: String, source: io::Error },
     #[error("{server}: {source}")]
     DnsExchange { server: IpAddr, source: DnsError },
     #[error("{server} answers {code}")]
     DnsCode { server: IpAddr, code: ResponseCode },
-    #[error("{server} is there but refuses to answer")]
+    #[error("{server} is reachable but refuses to answer")]
     DnsRefused { server: IpAddr },
     #[error("\"{name}\" is not a domain name: {source}")]
     DomainName { name: String, source: ProtoError },
     #[error("{host} cannot be looked up: no DNS server is configured")]
     NoDnsServer { host: String },
-    #[error("{server} knows no address of it")]
+    #[error("{server} returned no address")]
     UnknownName { server: IpAddr },
     #[error("{host} was not found: {source}")]
     NotFound { host: String, source: Box<ProbeFailure> },
-    #[error("the URL is wrong: {0}")]
+    #[error("invalid URL: {0}")]
     Url(#[source] Source),
-    #[error("the URL names no host")]
+    #[error("the URL has no host")]
     UrlWithoutHost,
-    #[error("{host} cannot be in a certificate")]
+    #[error("{host} is not a valid name for a certificate")]
     CertificateName { host: String },
-    #[error("no certificates to trust: {0}")]
+    #[error("no trusted certificates: {0}")]
     NoCertificates(#[source] io::Error),
     #[error(transparent)]
     Tls(#[from] rustls::Error),
     #[error("{}", chain(.0))]
     Http(#[from] hyper_util::client::legacy::Error),
-    #[error("it takes connections but does not answer")]
+    #[error("it accepts connections but does not answer")]
     HttpSilent,
     #[error("it answers {0}")]
     HttpStatus(StatusCode),

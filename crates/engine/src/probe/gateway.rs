@@ -43,7 +43,7 @@ fn gateways(routes: &[DefaultRoute], family: Family) -> Result<Vec<Gateway>, Tro
     let mut gateways: Vec<Gateway> = hops.filter_map(Gateway::of).collect();
     gateways.dedup();
     if gateways.is_empty() {
-        return Err(Trouble::NotApplicable(format!("the {family} default route names no gateway")));
+        return Err(Trouble::NotApplicable(format!("the {family} default route has no gateway")));
     }
     Ok(gateways)
 }
@@ -113,6 +113,6 @@ mod tests {
     #[test]
     fn a_family_without_gateway_says_why() {
         assert_eq!(why(&[route(true, &[Some("fe80::1")])], Family::V4), "there is no IPv4 default route");
-        assert_eq!(why(&[route(false, &[None])], Family::V4), "the IPv4 default route names no gateway");
+        assert_eq!(why(&[route(false, &[None])], Family::V4), "the IPv4 default route has no gateway");
     }
 }

@@ -44,7 +44,7 @@ pub(super) async fn echo(
     }
     Err(match last_error {
         Some(source) => ProbeFailure::Io { peer, source },
-        None => ProbeFailure::Silent { peer },
+        None => ProbeFailure::NoAnswer { peer },
     })
 }
 

@@ -22,6 +22,6 @@ async fn connect(address: SocketAddr, deadline: Instant) -> Result<SocketAddr, P
     match timeout_at(deadline, TcpStream::connect(address)).await {
         Ok(Ok(_)) => Ok(address),
         Ok(Err(source)) => Err(ProbeFailure::Io { peer: address.to_string(), source }),
-        Err(_) => Err(ProbeFailure::Silent { peer: address.to_string() }),
+        Err(_) => Err(ProbeFailure::NoAnswer { peer: address.to_string() }),
     }
 }

@@ -35,7 +35,7 @@ async fn activate(nm: &Nm, profiles: impl Iterator<Item = &ActiveProfile>) {
     });
     for profile in profiles {
         if let Err(e) = nm.activate(&profile.uuid, None).await {
-            tracing::warn!(interface = profile.interface, error = %e, "cannot activate the former profile");
+            tracing::warn!(interface = profile.interface, error = %e, "cannot activate the previous profile");
         }
     }
 }

@@ -53,7 +53,7 @@ pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>)
             let why =
                 offline(snapshot, plan).err().map(|e| format!("profiles could not be written back: {e}"));
             let gone =
-                "NetworkManager did not come back; `linesman recover` finishes once it runs".to_string();
+                "NetworkManager did not start again; `linesman recover` completes the rollback once it is running".to_string();
             return Restored { remaining: why.into_iter().chain([gone]).collect(), unfinished: true, notes };
         };
         rollback.end_checkpoint(&nm).await;
@@ -109,8 +109,9 @@ impl Rollback<'_> {
         match restore_profiles(nm, snapshot, plan).await {
             Ok(rewritten) => again.extend(rewritten),
             Err(e) => {
-                left.remaining
-                    .push(format!("profiles: {e}; `linesman recover` finishes once they can be written"));
+                left.remaining.push(format!(
+                    "profiles: {e}; `linesman recover` completes the rollback once they can be written"
+                ));
                 left.unwritten = true;
             }
         }
@@ -176,7 +177,7 @@ pub(crate) async fn networkmanager_within(limit: Duration) -> Option<Nm> {
     }
 }
 
-/// Returns the interfaces whose profile had to be put back by hand: they run on the wrong one still.
+/// Returns the interfaces whose profile had to be restored: they still run with the wrong one.
 async fn restore_profiles(nm: &Nm, snapshot: &Snapshot, plan: &Plan) -> Result<BTreeSet<InterfaceName>> {
     let now = observe::profiles()?;
     let repair = profiles::repair(&snapshot.profiles, &now, plan);
@@ -217,7 +218,9 @@ async fn restore_ovs_keys(snapshot: &Snapshot, plan: &Plan) -> Option<String> {
         }
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
-    Some(format!("Open vSwitch did not come back ({last}); `linesman recover` finishes once it runs"))
+    Some(format!(
+        "Open vSwitch did not start again ({last}); `linesman recover` completes the rollback once it is running"
+    ))
 }
 
 async fn restore_foreign(snapshot: &Snapshot) -> Vec<String> {

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_touched_is_held_to_the_former_state() {
+    fn only_changed_interfaces_must_be_in_the_previous_state() {
         let plan = Plan {
             touched: ["eth0".into(), "br-ex".into()].into(),
             created: ["br-ex".into()].into(),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_that_somebody_borrowed_is_no_goal() {
+    fn a_temporary_flag_is_not_restored() {
         let state = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", PROMISCUOUS: true }] });
         let snapshot = Snapshot { state, ..Snapshot::default() };
         let mut plan = Plan { touched: ["eth0".into()].into(), ..Plan::default() };
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loose_goal_still_wants_its_routes() {
+    fn a_relaxed_target_still_requires_its_routes() {
         let goal = loose(&json!({ "interfaces": [], "route-rules": { "config": [] }, "routes": { "config": [
             { "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "metric": 100, "table-id": 254 } ] } }));
         assert_eq!(
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_must_go_and_what_was_removed_must_be_back() {
+    fn additions_must_be_removed_and_removals_restored() {
         let rule = |priority| json!({ "priority": priority, "route-table": 200 });
         let change = |want, got| Change {
             kind: ChangeKind::Add,

@@ -145,7 +145,7 @@ async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, 
 async fn reply_of(worker: &mut Worker, limit: Duration) -> Result<WorkerReply, AttemptFailure> {
     tokio::time::timeout(limit, worker.reply()).await.map_err(|_| AttemptFailure {
         code: failures::TOO_LONG,
-        ..AttemptFailure::new(FailedStep::Apply, format!("not done within {} s", limit.as_secs()))
+        ..AttemptFailure::new(FailedStep::Apply, format!("not finished within {} s", limit.as_secs()))
     })
 }
 
@@ -231,7 +231,7 @@ async fn guarded<T>(
     };
     tokio::select! {
         result = work => result,
-        () = stopped => Err(AttemptFailure::new(FailedStep::Interrupted, "interrupted before it was committed")),
+        () = stopped => Err(AttemptFailure::new(FailedStep::Interrupted, "linesman was stopped before the change was committed")),
     }
 }
 

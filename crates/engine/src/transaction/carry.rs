@@ -19,13 +19,13 @@ pub async fn carry(snapshot: &Snapshot, plan: &Plan, desired: &Value) -> Vec<Str
     if let Some(keys) = &snapshot.ovs
         && let Err(e) = ovs::carry(keys, &plan.touched, &declared_keys(desired)).await
     {
-        notes.push(format!("foreign keys in the Open vSwitch database: {e}"));
+        notes.push(format!("Open vSwitch database keys set by others were not preserved: {e}"));
     }
     if snapshot.foreign.is_empty() {
         return notes;
     }
     if let Err(e) = carry_addresses(snapshot, desired, &mut notes).await {
-        notes.push(format!("foreign addresses: {e}"));
+        notes.push(format!("addresses set by others were not preserved: {e}"));
     }
     notes
 }
@@ -42,11 +42,14 @@ async fn carry_addresses(
             Some(interface) => {
                 let fact = AddressFact { interface: interface.clone(), ..address.clone() };
                 if let Err(e) = netlink.restore_address(&fact).await {
-                    notes.push(format!("foreign address {} on {interface}: {e}", address.ip));
+                    notes.push(format!(
+                        "address {} on {interface}, set by others, was not preserved: {e}",
+                        address.ip
+                    ));
                 }
             }
             None => notes.push(format!(
-                "foreign address {} of {} cannot be restored: its interface is gone",
+                "address {} on {}, set by others, was not preserved: its interface no longer exists",
                 address.ip, address.interface
             )),
         }

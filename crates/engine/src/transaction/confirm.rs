@@ -56,7 +56,7 @@ pub(super) async fn await_decision(
             }
             Ok("rollback") => {
                 std::fs::remove_file(&file).ok();
-                return Err(AttemptFailure::new(FailedStep::Confirm, "rolled back as asked"));
+                return Err(AttemptFailure::new(FailedStep::Confirm, "rolled back by `linesman rollback`"));
             }
             _ => tokio::time::sleep(Duration::from_millis(50)).await,
         }

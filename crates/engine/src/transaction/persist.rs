@@ -17,9 +17,9 @@ use crate::worker::ApplyOptions;
 /// Why a reboot would not bring the same state.
 #[derive(Debug, thiserror::Error)]
 pub enum NotLasting {
-    #[error("profile `{profile}` of {interface} is only in memory and would be gone after a reboot")]
+    #[error("profile `{profile}` of {interface} is only in memory and would be lost on reboot")]
     InMemory { profile: String, interface: String },
-    #[error("profile `{profile}` of {interface} would not connect by itself after a reboot")]
+    #[error("profile `{profile}` of {interface} would not be activated automatically after a reboot")]
     NotAutomatic { profile: String, interface: String },
     #[error("profile `{profile}` ({uuid}) would compete for {interface} after a reboot; delete it")]
     Competing { profile: String, uuid: String, interface: String },

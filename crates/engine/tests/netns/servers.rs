@@ -26,7 +26,7 @@ pub enum Manner {
     Truncates,
     /// Sends a forgery first, with another number.
     AfterAForgery,
-    Silent,
+    NoAnswer,
 }
 
 impl Peer {
@@ -104,7 +104,7 @@ fn answers(request: &[u8], manner: Manner, tcp: bool) -> Vec<Vec<u8>> {
     let asked = answer.queries[0].name().to_string();
     let mut forgery = None;
     match manner {
-        Manner::Silent => return vec![],
+        Manner::NoAnswer => return vec![],
         Manner::Answers(code) => answer.metadata.response_code = code,
         Manner::KnowsOnly(zone) if asked == zone => {}
         Manner::KnowsOnly(_) => answer.metadata.response_code = ResponseCode::Refused,

@@ -85,7 +85,7 @@ pub fn difference(difference: &Difference) -> String {
     let Difference { path, want, got } = difference;
     let secret = matches!(path.last(), Some(PathStep::Key(key)) if is_secret(key));
     if secret {
-        return format!("{ROOT}{path} is another secret");
+        return format!("{ROOT}{path}: the secret differs");
     }
     format!("{ROOT}{path}: wanted {}, found {}", value(want), value(got))
 }

@@ -63,7 +63,7 @@ fn filtered(state: &mut Value, filter: &[Glob]) -> Option<String> {
     }
     // How many they are changes with every Pod, and would be news each time.
     let globs: Vec<String> = filter.iter().map(ToString::to_string).collect();
-    (!globs.is_empty()).then(|| format!("interfaces by the filter: {}", globs.join(", ")))
+    (!globs.is_empty()).then(|| format!("interfaces that match the filter: {}", globs.join(", ")))
 }
 
 /// Known only from the kernel so far; its owner follows when NetworkManager was asked.

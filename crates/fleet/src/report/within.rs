@@ -53,7 +53,7 @@ fn defaults(state: &mut Value) -> Option<String> {
         });
         interface.len() < before
     });
-    (count > 0).then(|| format!("settings that are at their default: of {count} interfaces"))
+    (count > 0).then(|| format!("default settings of {count} interfaces"))
 }
 
 fn ethtool(state: &mut Value) -> Option<String> {
@@ -97,7 +97,7 @@ fn details(state: &mut Value) -> Option<String> {
         interface.len() < before
     });
     (count > 0)
-        .then(|| format!("all but name, type, state, addresses, VLAN, ports and MTU: of {count} interfaces"))
+        .then(|| format!("all but name, type, state, addresses, VLAN, ports and MTU of {count} interfaces"))
 }
 
 /// A quarter at a time, from the end; NICs, bonds and bridges are what others stand on, and stay longest.

@@ -1,4 +1,4 @@
-//! Other policies on the same node: those that contradict this one, and those that it depends on.
+//! Other policies on the same node: those that conflict with this one, and those that it depends on.
 
 use std::collections::BTreeMap;
 
@@ -116,7 +116,7 @@ impl<'a> OtherPolicies<'a> {
         let theirs = here.iter().filter_map(|other| Some(policy(other, state_for(&other.spec, node).ok()?)));
         let all: Vec<Policy> = theirs.chain([own.clone()]).collect();
         let place = |name: &str| progress.iter().find(|(known, _)| *known == name).map(|(_, place)| *place);
-        let conflict = contradiction(&own, &all, |name| place(name) == Some(OtherProgress::Applied));
+        let conflict = conflict_with(&own, &all, |name| place(name) == Some(OtherProgress::Applied));
         let mut obstacles = Obstacles { conflict, ..Obstacles::default() };
         let needed = needs(&own.state);
         let refs: Vec<&Policy> = all.iter().collect();
@@ -150,10 +150,10 @@ fn policy(facts: &PolicyFacts, state: Option<Value>) -> Policy {
 }
 
 /// What captures resolve to is only known on the node: its agent checks again.
-fn contradiction(own: &Policy, all: &[Policy], is_applied: impl Fn(&str) -> bool) -> Option<String> {
+fn conflict_with(own: &Policy, all: &[Policy], is_applied: impl Fn(&str) -> bool) -> Option<String> {
     let plain: Vec<&Policy> = all.iter().filter(|policy| policy.capture.is_none()).collect();
     let refused = refused(&plain, is_applied);
     let conflict = refused.get(&own.name)?.first()?;
     let other = conflict.other_policy(&own.name);
-    Some(format!("[{CONTRADICTION}] contradicts the policy {other}: desiredState.{conflict}"))
+    Some(format!("[{CONTRADICTION}] conflicts with the policy {other}: desiredState.{conflict}"))
 }

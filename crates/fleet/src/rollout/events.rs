@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn every_turn_of_a_rollout_gives_one_event() {
+    fn every_transition_of_a_rollout_gives_one_event() {
         let none = PolicyStatus::default();
         let going = status(Progressing, PolicyReason::ConfigurationProgressing, 1, 0);
         let done = status(Available, PolicyReason::SuccessfullyConfigured, 1, 0);

@@ -178,15 +178,15 @@ mod tests {
     }
 
     #[test]
-    fn nobody_guesses_while_the_nics_are_unknown() {
+    fn no_host_is_matched_while_the_nics_are_unknown() {
         let hosts = json!([{ "match": { "macAddress": "52:54:00:00:00:0b" } }]);
         assert!(state_for(&spec(hosts.clone()), &node()).is_ok());
-        let silent = NodeFacts { macs: [].into(), ..node() };
-        assert_eq!(state_for(&spec(hosts), &silent), Err(OverlayError::MacsUnknown));
+        let unknown = NodeFacts { macs: [].into(), ..node() };
+        assert_eq!(state_for(&spec(hosts), &unknown), Err(OverlayError::MacsUnknown));
     }
 
     #[test]
-    fn what_a_host_says_goes_on_top() {
+    fn the_state_of_a_host_overrides_the_policy() {
         let over = json!({ "interfaces": [{ "name": "eth1", "mtu": null, "ipv4": { "enabled": true } }, { "name": "eth2" }],
                            "routes": { "config": [{ "destination": "10.0.0.0/8" }, { "destination": "0.0.0.0/0" }] },
                            "hostname": { "config": "w1" } });

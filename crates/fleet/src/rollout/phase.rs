@@ -27,7 +27,7 @@ pub enum NodePhase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockedBy {
     NodeNotReady(NotReady),
-    /// The policy contradicts another one or itself on this node.
+    /// The policy conflicts with another one or with itself on this node.
     Conflict(String),
     Paused,
     Stopped(StopReason),

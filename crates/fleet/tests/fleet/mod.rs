@@ -423,7 +423,7 @@ impl Fleet {
     }
 
     /// All that an operator knows of the nodes, from here on.
-    pub fn blind(&mut self, operator: usize, cordoned: &str) {
+    pub fn cordon_for(&mut self, operator: usize, cordoned: &str) {
         let node = |node: &NodeFacts| NodeFacts { cordoned: node.name == cordoned, ..node.clone() };
         let nodes = self.nodes.values().map(node).collect();
         self.node_history.push(nodes);

@@ -21,7 +21,7 @@ pub fn run(args: &CheckArgs, format: Format) -> Exit {
     };
     let mut checked: Vec<Checked> = files.iter().map(|file| Checked::new(file)).collect();
     if !args.apart {
-        contradictions(&mut checked);
+        conflicts(&mut checked);
     }
     match format {
         Format::Text => checked.iter().for_each(Checked::print),
@@ -38,7 +38,7 @@ pub fn run(args: &CheckArgs, format: Format) -> Exit {
 }
 
 /// Composes the documents as policies of one host.
-fn contradictions(checked: &mut [Checked]) {
+fn conflicts(checked: &mut [Checked]) {
     let policies: Vec<Policy> = checked.iter().filter_map(Checked::policy).collect();
     let Err(conflicts) = compose(&policies.iter().collect::<Vec<_>>()) else { return };
     for conflict in conflicts {

@@ -53,7 +53,7 @@ fn state(record: &Record) -> &'static str {
             Verdict::Incomplete => "INCOMPLETE",
             Verdict::Abandoned => "abandoned",
         },
-        (None, Phase::Pending { .. }) => "unconfirmed",
+        (None, Phase::Pending { .. }) => "pending",
         (None, _) => "unfinished",
     }
 }

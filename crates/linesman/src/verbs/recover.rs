@@ -30,7 +30,7 @@ async fn finish(args: RecoverArgs, settings: &Settings) -> Result<Exit, Error> {
     let _lock = HostLock::take(&settings.run_dir)?;
     if args.boot {
         let count = recover::before_networkmanager(&journal)?;
-        output::line(format!("{count} interrupted change(s): the former profiles were restored"));
+        output::line(format!("{count} interrupted change(s): the previous profiles were restored"));
         return Ok(Exit::Done);
     }
     let mut exit = Exit::Done;

@@ -63,17 +63,17 @@ async fn changes_to_rows_that_vanished_are_counted() {
 }
 
 #[tokio::test]
-async fn a_silent_server_costs_the_limit_and_the_connection() {
+async fn a_server_without_an_answer_costs_the_timeout_and_the_connection() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("db.sock");
     let _listener = UnixListener::bind(&path).unwrap();
     let mut ovsdb = Ovsdb::connect_within(&path, Duration::from_millis(50)).await.unwrap();
-    assert!(matches!(ovsdb.transact(&[select()]).await, Err(Error::Silent { .. })));
+    assert!(matches!(ovsdb.transact(&[select()]).await, Err(Error::NoAnswer { .. })));
     assert!(matches!(ovsdb.transact(&[select()]).await, Err(Error::GivenUp { .. })));
 }
 
 #[tokio::test]
-async fn no_server_is_said_with_its_path() {
+async fn a_missing_server_is_reported_with_its_path() {
     let folder = tempfile::tempdir().unwrap();
     let error = Ovsdb::connect(folder.path().join("db.sock")).await.unwrap_err().to_string();
     assert!(error.contains("db.sock") && error.contains("ovsdb-server"), "{error}");

@@ -28,7 +28,7 @@ fn around_an_interface_is_what_it_stands_on_and_what_it_carries() {
 }
 
 #[test]
-fn an_unknown_interface_is_told_what_there_is() {
+fn an_unknown_interface_lists_the_known_ones() {
     let error = host().around(&["eth7".into()]).unwrap_err().to_string();
     assert_eq!(
         error,
@@ -37,7 +37,7 @@ fn an_unknown_interface_is_told_what_there_is() {
 }
 
 #[test]
-fn the_way_of_the_default_route_is_marked_down_to_the_hardware() {
+fn the_path_of_the_default_route_is_marked_down_to_the_hardware() {
     let host = host();
     let marked = host.interfaces.iter().filter(|i| i.on_default_path).map(|i| i.name.as_str());
     assert_eq!(marked.collect::<Vec<_>>(), ["eth0", "eth0.5", "br5"]);
@@ -75,7 +75,7 @@ fn hostile_names_stay_text() {
 }
 
 #[test]
-fn nothing_at_all_is_said_to_be_nothing() {
+fn an_empty_state_has_no_interfaces() {
     let empty = Topology::of(&json!({}));
     assert_eq!(empty.text(false), "no interfaces\n");
     assert!(empty.svg().ends_with("</svg>\n"));

@@ -32,7 +32,7 @@ pub(super) fn addresses(view: &View<'_>, Declared { path, want }: &Declared) -> 
             if let Some(holder) = other_holder(view, want, family, address.addr()) {
                 let message = format!("{address} of {} is already assigned to {holder}", name(want));
                 let at = path.key(family).key("address").index(index);
-                let hint = format!("take it away from {holder} in the same document");
+                let hint = format!("remove it from {holder} in the same document");
                 refusals.push(Diagnostic::new(codes::ADDRESS_TAKEN, message).at(at).hint(hint));
             }
         }

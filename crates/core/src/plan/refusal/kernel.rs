@@ -24,8 +24,10 @@ fn new<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Declared> {
 
 fn refusal(Declared { path, want }: &Declared) -> Diagnostic {
     let (name, kind) = (name(want), kind(want));
-    let message = format!("{name} cannot be made: the kernel of this host knows no interface of type {kind}");
+    let message = format!(
+        "{name} cannot be created: the kernel of this host does not support interfaces of type {kind}"
+    );
     Diagnostic::new(codes::KERNEL_LACKS_TYPE, message).at(path.key("type")).hint(
-        "install the kernel's further modules (kernel-modules-extra, linux-modules-extra), or boot another kernel",
+        "install additional kernel modules (kernel-modules-extra, linux-modules-extra), or boot another kernel",
     )
 }

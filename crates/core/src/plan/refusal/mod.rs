@@ -25,7 +25,7 @@ pub(super) fn find(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
                 "the document needs Open vSwitch, which is not running on this host",
             )
             .at(Path::root())
-            .hint("start Open vSwitch, or take its parts out of the document"),
+            .hint("start Open vSwitch, or remove its interfaces and keys from the document"),
         );
     }
     for declared in view.declared.iter().filter(|declared| is_up(&declared.want)) {
@@ -78,7 +78,7 @@ fn identity(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnost
     match text(want, "identifier") {
         Some("mac-address") if unmatched("mac-address") => {
             let message = format!(
-                "no device has the MAC address {} that {} is identified by",
+                "no device has the MAC address {}, which identifies {}",
                 said("mac-address"),
                 name(want)
             );
@@ -86,7 +86,7 @@ fn identity(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnost
         }
         Some("pci-address") if unmatched("pci-address") => {
             let message = format!(
-                "no device has the PCI address {} that {} is identified by",
+                "no device has the PCI address {}, which identifies {}",
                 said("pci-address"),
                 name(want)
             );
@@ -164,7 +164,7 @@ fn ports(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic>
         let message = format!("port {port} of {} does not exist", name(want));
         Diagnostic::new(codes::UNKNOWN_PORT, message).at(list.item(port)).hint(match kind(want) {
             InterfaceKind::OvsBridge => format!(
-                "declare {port} with type ovs-interface if Open vSwitch should make it; {}",
+                "declare {port} with type ovs-interface if Open vSwitch should create it; {}",
                 alternatives(view)
             ),
             _ => alternatives(view),
@@ -179,7 +179,7 @@ fn base(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic> 
     };
     let at = path.key(section).key("base-iface");
     if view.declares(view.device(base)).is_some_and(|base| is_absent(base) && !kind(base).is_nic()) {
-        let message = format!("{} sits on {base}, which the document removes", name(want));
+        let message = format!("{} is based on {base}, which the document removes", name(want));
         return vec![Diagnostic::new(codes::BASE_GOES, message).at(at)];
     }
     if exists(view, base) {
@@ -272,7 +272,7 @@ fn loopback(_: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic>
             refuse(format!("the loopback interface cannot be a port of {}", name(want)), path.clone())
         }
         (_, Some((section, "lo"))) if section != "vxlan" && section != "ip-tunnel" => refuse(
-            format!("{} cannot sit on the loopback interface", name(want)),
+            format!("{} cannot be based on the loopback interface", name(want)),
             path.key(section).key("base-iface"),
         ),
         _ => Vec::new(),

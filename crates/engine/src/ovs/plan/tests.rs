@@ -113,7 +113,7 @@ fn a_row_that_is_gone_is_reported_not_written() {
 }
 
 #[test]
-fn a_requested_port_number_and_protocols_go_back() {
+fn a_requested_port_number_and_protocols_are_restored() {
     let mut was = with_ofport("br-ex", row("1", &[], &[]), Some(5));
     let mut is = with_ofport("br-ex", row("1", &[], &[]), None);
     let bridge = BridgeKeys { protocols: ["OpenFlow13".to_owned()].into(), ..BridgeKeys::default() };

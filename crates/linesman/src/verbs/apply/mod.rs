@@ -105,7 +105,7 @@ fn probes(args: &ApplyArgs, document: &Document) -> Option<Vec<Probe>> {
 /// Ctrl-C and SIGTERM roll the change back. A terminal that hangs up does not: the change
 /// itself may have cut the session, and the probes decide about that.
 fn stop_on_signals() -> watch::Receiver<bool> {
-    let (tell, stop) = watch::channel(false);
+    let (stopper, stop) = watch::channel(false);
     let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
     else {
@@ -120,7 +120,7 @@ fn stop_on_signals() -> watch::Receiver<bool> {
             }
         }
         output::error("linesman: interrupted; rolling the change back");
-        tell.send_replace(true);
+        stopper.send_replace(true);
         // Kept so that the receivers do not see the channel close.
         std::future::pending::<()>().await;
     });

@@ -17,9 +17,9 @@ pub fn outcome(outcome: &Outcome) {
         }
         Verdict::Committed => output::line("committed"),
         Verdict::Pending => output::line("applied; pending confirmation"),
-        Verdict::RolledBack => output::line("rolled back: this host is in its former state"),
+        Verdict::RolledBack => output::line("rolled back: this host is in its previous state"),
         Verdict::Incomplete => {
-            output::line("rolled back INCOMPLETELY: this host differs from its former state:")
+            output::line("rolled back INCOMPLETELY: this host differs from its previous state:")
         }
         Verdict::Abandoned => output::line("failed before the change started; no changes made"),
     }

@@ -97,7 +97,7 @@ fn sections(file: usize, input: &Input, log: &mut Log<'_>) -> Option<Vec<Fields>
     for (number, (line, text)) in lines(&input.text).zip(input.text.lines()).enumerate() {
         let place = Place { file, span: span(number + 1, text) };
         match line {
-            Line::Silent => {}
+            Line::Blank => {}
             Line::Wrong => {
                 wrong = true;
                 log.broken(file, bad_line(place));
