@@ -1,7 +1,7 @@
-# Linesman: the commands of the tree. Everything sets itself up; caches live outside the tree.
+# Linesman: development tasks. Each sets up what it needs; caches are outside the tree.
 .PHONY: help demo demo-fleet test test-fast bench soak lint fmt docs build setup setup-cluster check-fresh
 
-help: ## this list
+help: ## show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## what the lab needs: Debian packages and the nodes' root file systems (cached)
@@ -16,7 +16,7 @@ build: ## the linesman binary (debug)
 demo: ## one host: changes, rollbacks, and an agent; no cluster
 	cargo xtask demo
 
-demo-fleet: ## a fleet: three nodes, a real API server, a rollout that goes well and one that does not
+demo-fleet: ## a fleet: three nodes, a real API server, a rollout that succeeds and one that fails
 	cargo xtask demo-fleet
 
 test: ## all tests, and the ten slowest of them

@@ -122,7 +122,7 @@ fn knowing(kept: &Kept, interfaces: usize, goal: f64, report: &mut BenchReport) 
         eprint!(".");
     }
     eprintln!(" known, {interfaces} interfaces");
-    let name = format!("hand-made change known, {interfaces} interfaces");
+    let name = format!("manual change observed, {interfaces} interfaces");
     report.row(name, median(seconds), "s", None, goal);
     Ok(())
 }

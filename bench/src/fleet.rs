@@ -20,7 +20,7 @@ pub fn run(report: &mut BenchReport) -> Fallible<()> {
     fleet.requests(report)?;
     fleet.known(report)?;
     fleet.compare("100 bridges", 100, 0.8, report)?;
-    fleet.silence(one, report)
+    fleet.no_answer(one, report)
 }
 
 /// Ten minutes in which nothing happens.
@@ -114,7 +114,7 @@ impl Fleet {
         Ok(self.cluster.audit()?.into_iter().filter(ours).collect())
     }
 
-    /// Seconds from the API server's first sight of a policy to the status that says it is available.
+    /// Seconds from the creation of a policy in the API server to the status Available.
     fn roll_out(&self, name: &str, spec: &Value) -> Fallible<f64> {
         self.accept(name, spec)?;
         self.available(name)?;
@@ -124,7 +124,7 @@ impl Fleet {
         let done = audit.iter().filter(of).find(|event| event.subresource == "status" && is_available(event));
         match (made, done) {
             (Some(made), Some(done)) => Ok(seconds(&made.received, &done.received)),
-            _ => Err(format!("the audit log does not tell of policy {name}").into()),
+            _ => Err(format!("the audit log does not contain policy {name}").into()),
         }
     }
 
@@ -204,25 +204,26 @@ impl Fleet {
             eprint!(".");
         }
         eprintln!(" known");
-        report.row("hand-made change to NodeNetworkState", median(times), "s", None, 0.5);
+        report.row("manual change to NodeNetworkState", median(times), "s", None, 0.5);
         Ok(())
     }
 
     /// A gateway and a DNS server that do not answer, before the change and after it.
-    fn silence(&self, usual: f64, report: &mut BenchReport) -> Fallible<()> {
-        let silent = ["connection", "modify", "eth0", "ipv4.gateway", "10.9.0.77", "ipv4.dns", "10.9.0.78"];
-        self.node.nmcli(&silent)?;
+    fn no_answer(&self, usual: f64, report: &mut BenchReport) -> Fallible<()> {
+        let unreachable =
+            ["connection", "modify", "eth0", "ipv4.gateway", "10.9.0.77", "ipv4.dns", "10.9.0.78"];
+        self.node.nmcli(&unreachable)?;
         self.node.nmcli(&["connection", "modify", "eth0", "ipv6.gateway", "", "ipv6.dns", ""])?;
         self.node.nmcli(&["--wait", "60", "connection", "up", "eth0"])?;
         let mut more = Vec::new();
         for round in 0..ROUNDS {
-            let name = format!("silent-{round}");
+            let name = format!("no-answer-{round}");
             more.push(self.roll_out(&name, &spec(&states::bridges(1)))? - usual);
             self.forget(&name, &states::no_bridges(1))?;
             eprint!(".");
         }
-        eprintln!(" silence");
-        report.row("gateway and DNS silent: longer than usual by", median(more), "s", None, 3.0);
+        eprintln!(" no answer");
+        report.row("gateway and DNS do not answer: longer by", median(more), "s", None, 3.0);
         Ok(())
     }
 }

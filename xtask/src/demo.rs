@@ -17,7 +17,7 @@ pub fn run() -> Fallible<()> {
     linesman_lab::setup()?;
     let binary = build::linesman()?;
     show.title("A lab: one node and a hub that watches it from outside");
-    show.say("Namespaces on this machine with real NetworkManager, D-Bus and Open vSwitch. No uplink, nothing of yours is touched.");
+    show.say("Namespaces on this machine with real NetworkManager, D-Bus and Open vSwitch. The network of this machine is not changed.");
     let start = Instant::now();
     let lab = Lab::start("demo")?;
     let node = lab.node("n1").nics(3).binary(binary).start()?;
@@ -37,10 +37,10 @@ pub fn run() -> Fallible<()> {
     show.say(
         "cargo xtask lab up --nodes 3          a lab of your own (--cluster: in a Kubernetes cluster); then",
     );
-    show.say("cargo xtask lab exec n1 -- bash       be root on a node, and break it");
+    show.say("cargo xtask lab exec n1 -- bash       a root shell on a node");
     show.say("docs/howto/run-the-agent.md           what the agent does with your policies");
     show.say("docs/tutorial.md                      the same by hand, in a quarter of an hour");
-    show.say("make test, make bench                 what this demo says, proven and measured");
+    show.say("make test, make bench                 the tests and benchmarks behind this demo");
     Ok(())
 }
 
@@ -62,17 +62,17 @@ fn bridge(show: &Show, node: &Node) -> Fallible<()> {
         "{BRIDGE}routes:\n  config:\n  - {{destination: 192.0.2.0/24, next-hop-address: 10.20.1.254, next-hop-interface: br1}}\n"
     );
     node.write_file("/root/bridge.yaml", document, 0o644)?;
-    show.say("`plan` only looks. It exits with 2 because there are differences.");
+    show.say("`plan` makes no changes. It exits with 2 because there are differences.");
     show.command(node, &["linesman", "plan", "/root/bridge.yaml"], 2)?;
     show.command(node, &["linesman", "apply", "/root/bridge.yaml"], 0)?;
-    show.say("Once more: the state holds, so nothing is touched, no profile is activated again.");
+    show.say("Once more: the host is already in the desired state, so no changes are made and no profile is activated.");
     show.command(node, &["linesman", "apply", "/root/bridge.yaml"], 0)
 }
 
 fn br_ex(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     show.title("3. br-ex takes eth0 over, with the node's own address");
     show.say(
-        "The change touches the very path by which the node is reached. The hub pings it ten times a second.",
+        "The change affects the path by which the node is reached. The hub pings it ten times a second.",
     );
     node.write_file("/root/br-ex.yaml", documents::br_ex(node), 0o644)?;
     let watch = lab.hub().watch(node.mgmt_ipv4())?;
@@ -85,7 +85,7 @@ fn br_ex(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
 fn cut_off(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     show.title("4. A state that cuts the node off");
     show.say(
-        "A wrong address on br-ex: syntactically fine, verified, and unreachable. With 5 s of patience:",
+        "A wrong address on br-ex: the document is valid, but the gateway no longer answers. The probes have 5 s to pass:",
     );
     node.write_file("/root/wrong.yaml", documents::cut_off("br-ex", "ovs-interface"), 0o644)?;
     let watch = lab.hub().watch(node.mgmt_ipv4())?;
@@ -108,12 +108,12 @@ fn killed(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     apply.kill()?;
     show.print(&apply.stdout());
     show.say(
-        "kill -9. Nobody is left on the node who knows about the change; the dead man's switch runs out.",
+        "linesman was killed. The timer of NetworkManager's checkpoint is no longer extended, so NetworkManager rolls back.",
     );
     let start = Instant::now();
     lab.hub().wait_reachable(node.mgmt_ipv4(), Duration::from_secs(60))?;
-    show.say(&format!("Reachable again after {:.1} s, by itself.", start.elapsed().as_secs_f64()));
+    show.say(&format!("Reachable again after {:.1} s.", start.elapsed().as_secs_f64()));
     show.seen(watch);
-    show.say("At its next start linesman finishes the rest (what NetworkManager's checkpoint does not cover) and says so:");
+    show.say("`linesman recover` restores what NetworkManager's checkpoint does not cover; `linesman apply` and the agent do the same:");
     show.command(node, &["linesman", "recover"], 0)
 }

@@ -1,4 +1,4 @@
-//! `make demo-fleet`: one policy through three nodes of a real cluster; one that is wrong; and back again.
+//! `make demo-fleet`: a policy on three nodes of a real cluster; one that fails; and a return to the previous version.
 
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub fn run() -> Fallible<()> {
     Kubernetes::ensure()?;
     let binary = build::linesman()?;
     show.title("A fleet: three nodes, a real Kubernetes API server, Linesman's operator and agents");
-    show.say("Namespaces on this machine; no uplink, nothing of yours is touched.");
+    show.say("Namespaces on this machine. The network of this machine is not changed.");
     let start = Instant::now();
     let fleet = Fleet::start(show, &binary)?;
     fleet.show.say(&format!("Up after {:.0} s.", start.elapsed().as_secs_f64()));
@@ -76,12 +76,13 @@ impl Fleet {
     fn bad(&self) -> Fallible<()> {
         self.show.title("2. A policy that cuts its node off: a wrong address on eth0, the node's own path");
         self.show.print(BAD);
-        self.show.say("The canary n2 goes first; the hub pings it ten times a second meanwhile.");
+        self.show.say("The canary n2 is changed first. The hub pings it ten times a second.");
         let watch = self.lab.hub().watch(self.nodes[1].mgmt_ipv4())?;
         self.cluster.apply(BAD)?;
         self.follow("wrong", "Degraded")?;
         self.show.seen(watch);
-        self.show.say("It undid itself, and the API says so. The other nodes never saw the change.");
+        self.show
+            .say("The change was rolled back, and the enactments show it. The other nodes were not changed.");
         self.kubectl(&["get", "nnce", "-l", "nmstate.io/policy=wrong"])?;
         let failing = "jsonpath={.status.conditions[?(@.type=='Failing')].message}{'\\n'}";
         self.kubectl(&["get", "nnce", "n2.wrong", "-o", failing])?;
@@ -89,7 +90,7 @@ impl Fleet {
     }
 
     fn undo(&self) -> Fallible<()> {
-        self.show.title("3. An edit that everybody regrets, and back to the version before");
+        self.show.title("3. An edit, and a return to the previous version");
         self.show.print(EDIT);
         self.cluster.apply(EDIT)?;
         self.follow("storage", "Available")?;
@@ -153,13 +154,13 @@ impl Fleet {
     fn play(&self) -> Fallible<()> {
         self.show.title("Done. What to try next");
         if !std::io::stdin().is_terminal() {
-            self.show.say("On a terminal the fleet stays until Enter, with a kubeconfig to play with.");
+            self.show.say("On a terminal, the fleet stays up until you press Enter.");
             return Ok(());
         }
         let forwarder = self.cluster.forward(0)?;
         let path = kubeconfig()?;
         std::fs::write(&path, self.cluster.admin_at(&format!("https://{}", forwarder.address()))?)?;
-        self.show.say("The fleet is yours until you press Enter:");
+        self.show.say("The fleet stays up until you press Enter:");
         self.show.print(&format!("export KUBECONFIG={}", path.display()));
         self.show.print(&format!("alias kubectl={}", self.cluster.kubectl_path().display()));
         self.show.print("kubectl get nncp,nnce,nns\nkubectl apply -f examples/policies/bridge.yaml");

@@ -1,4 +1,4 @@
-//! `cargo xtask lab`: the lab's library, driven by hand.
+//! `cargo xtask lab`: the lab on the command line.
 
 use std::error::Error;
 use std::fs::File;
@@ -26,9 +26,9 @@ pub enum Verb {
         #[arg(last = true)]
         command: Vec<String>,
     },
-    /// What is up, and how it does
+    /// Show the nodes and whether they are reachable
     Status,
-    /// End the lab; nothing of it stays
+    /// Stop the lab and remove everything that it created
     Down,
     /// The process that owns the lab (started by `up`)
     #[command(hide = true)]
@@ -37,16 +37,16 @@ pub enum Verb {
 
 #[derive(Debug, clap::Args)]
 pub struct Up {
-    /// How many nodes
+    /// Number of nodes
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32))]
     nodes: u8,
-    /// systemd as PID 1 of every node
+    /// Run systemd as PID 1 of every node
     #[arg(long)]
     systemd: bool,
-    /// With a Kubernetes cluster: a real control plane, the nodes in it, and Linesman's agents and operator
+    /// Also start a Kubernetes control plane, the agents and the operator
     #[arg(long)]
     cluster: bool,
-    /// Nodes get the linesman that is already built, if there is one
+    /// Use the linesman binary that is already built, if there is one
     #[arg(long)]
     no_build: bool,
 }
@@ -188,7 +188,7 @@ fn status() -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// "-" if there is no answer within seconds: a status that hangs tells nothing.
+/// "-" if there is no answer within seconds: `lab status` must not hang.
 fn ask(node: &NodeDescription, words: &[&str]) -> String {
     let output = node.command(words).and_then(|command| command.limit(Duration::from_secs(5)).output());
     match output {

@@ -1,4 +1,4 @@
-//! The commands of the tree.
+//! Development tasks of Linesman.
 
 mod build;
 mod corpus;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 #[derive(Debug, Parser)]
-#[command(name = "cargo xtask", about = "The commands of the tree", version)]
+#[command(name = "cargo xtask", about = "Development tasks of Linesman", version)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -21,18 +21,18 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Install what the lab needs and make the nodes' root file systems (cached)
+    /// Install what the lab needs and build the nodes' root file systems (cached)
     Setup(setup::Arguments),
-    /// Change the network of one host, and undo what goes wrong (`make demo`)
+    /// Change the network of one host; failed changes are rolled back (`make demo`)
     Demo,
-    /// Roll policies out on three nodes of a real cluster (`make demo-fleet`)
+    /// Roll out policies to three nodes of a real cluster (`make demo-fleet`)
     DemoFleet,
     /// Run all tests and print the slowest (`make test`)
     Test(test::Arguments),
     /// Run one test binary and note how long each test takes (cargo's runner in `test`)
     #[command(hide = true)]
     Measure(test::measure::Arguments),
-    /// Make the fuzzers' corpus from the golden cases
+    /// Create the fuzzing corpus from the golden cases
     Corpus,
     /// Start, use and stop a lab: real nodes that stay up until you stop them
     Lab {

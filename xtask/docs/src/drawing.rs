@@ -7,21 +7,21 @@ use super::{Fallible, fenced, tree};
 const BEGIN: &str = "<!-- Drawn by `make docs` from the code. Do not edit up to the end mark. -->";
 const END: &str = "<!-- End of the drawing. -->";
 
-type Way = (&'static str, &'static str, &'static str);
+type Transition = (&'static str, &'static str, &'static str);
 
-/// The page at `path` with its drawing made anew: `first` is where it begins, `last` where it ends.
-pub fn page(path: &str, ways: &[Way], first: &str, last: &str) -> Fallible<String> {
+/// The page at `path` with its drawing generated again: `first` is where it begins, `last` where it ends.
+pub fn page(path: &str, transitions: &[Transition], first: &str, last: &str) -> Fallible<String> {
     let text = std::fs::read_to_string(tree().join("docs").join(path))?;
     let parts = text.split_once(BEGIN).and_then(|(head, rest)| Some((head, rest.split_once(END)?.1)));
     let (head, tail) =
         parts.ok_or_else(|| format!("{path} has no place for its drawing: {BEGIN} … {END}"))?;
-    Ok(format!("{head}{BEGIN}\n{}{END}{tail}", fenced("mermaid", &drawn(ways, first, last)?)))
+    Ok(format!("{head}{BEGIN}\n{}{END}{tail}", fenced("mermaid", &drawn(transitions, first, last)?)))
 }
 
 /// What begins or ends without a state of its own is the black dot.
-fn drawn(ways: &[Way], first: &str, last: &str) -> Result<String, std::fmt::Error> {
+fn drawn(transitions: &[Transition], first: &str, last: &str) -> Result<String, std::fmt::Error> {
     let mut text = String::from("stateDiagram-v2\n");
-    let mut names: Vec<&str> = ways.iter().flat_map(|(from, to, _)| [*from, *to]).collect();
+    let mut names: Vec<&str> = transitions.iter().flat_map(|(from, to, _)| [*from, *to]).collect();
     names.sort_unstable();
     names.dedup();
     for name in names.iter().filter(|name| name.contains('-')) {
@@ -31,7 +31,7 @@ fn drawn(ways: &[Way], first: &str, last: &str) -> Result<String, std::fmt::Erro
     for name in [first].iter().filter(|name| !dotted(name)) {
         writeln!(text, "    [*] --> {}", id(name))?;
     }
-    for (from, to, when) in ways {
+    for (from, to, when) in transitions {
         let place = |name: &str| if dotted(name) { "[*]".to_string() } else { id(name) };
         writeln!(text, "    {} --> {}: {}", place(from), place(to), when.replace([':', ';'], ","))?;
     }
@@ -49,7 +49,7 @@ fn id(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn states_and_ways_are_drawn() {
+    fn states_and_transitions_are_drawn() {
         let text = super::drawn(
             &[("new", "in-hand", "it came"), ("in-hand", "done", "it went: well")],
             "new",

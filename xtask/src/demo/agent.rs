@@ -1,4 +1,4 @@
-//! The part of the demo with the agent: a directory of policies, kept.
+//! The part of the demo with the agent and its directory of policies.
 
 use std::time::{Duration, Instant};
 

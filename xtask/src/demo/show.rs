@@ -62,6 +62,6 @@ impl Show {
         let record = watch.stop();
         let outage = record.longest_outage().as_secs_f64();
         let now = if record.reachable_at_end() { "reachable" } else { "NOT reachable" };
-        self.say(&format!("Seen from outside: longest silence {outage:.1} s; now {now}."));
+        self.say(&format!("Seen from outside: longest outage {outage:.1} s; now {now}."));
     }
 }
