@@ -1,4 +1,4 @@
-//! What can be wrong around a node: a silent gateway, no DNS, no DHCP, a cable pulled or a cable that swallows.
+//! Faults around a node: a gateway that does not answer, no DNS, no DHCP, an unplugged cable, a cable that drops packets.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! A door of the machine into the hub's network: what connects to a port of 127.0.0.1 arrives in there.
+//! Forwards a port of the machine's 127.0.0.1 into the hub's network.
 
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;

@@ -1,4 +1,4 @@
-//! The middle of a lab: a gateway, DHCP, router advertisements and DNS for every network, and the eyes outside.
+//! The hub of a lab: gateway, DHCP, router advertisements and DNS for every network, and pings from outside.
 
 use std::ffi::OsStr;
 use std::net::IpAddr;

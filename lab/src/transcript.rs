@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_and_remarks_stay_and_what_is_said_is_new() {
+    fn commands_and_comments_stay_and_output_is_replaced() {
         let old = "## How it starts\n$ one\nold\n\n$ two\n";
         let run = |command: &str| CommandResult {
             output: format!("{command} said  \n"),

@@ -17,7 +17,7 @@ fn config_map(name: &str) -> String {
 }
 
 #[test]
-fn it_is_away_for_a_while_and_goes_back_to_a_backup() {
+fn the_api_server_is_stopped_and_restored_from_a_backup() {
     let lab = Lab::start("api-server").unwrap();
     let cluster = Cluster::start(&lab).unwrap();
     cluster.apply(&config_map("before")).unwrap();
@@ -87,11 +87,11 @@ fn nodes_join_with_tokens_that_name_them_and_leave_nothing() {
 fn the_machine_reaches_it_through_a_forwarder() {
     let lab = Lab::start("forwarded").unwrap();
     let cluster = Cluster::start(&lab).unwrap();
-    let door = cluster.forward(0).unwrap();
+    let forwarder = cluster.forward(0).unwrap();
     let folder = std::env::temp_dir().join(format!("linesman-forwarded-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let config = folder.join("kubeconfig");
-    std::fs::write(&config, cluster.admin_at(&format!("https://{}", door.address())).unwrap()).unwrap();
+    std::fs::write(&config, cluster.admin_at(&format!("https://{}", forwarder.address())).unwrap()).unwrap();
     let kubectl = Kubernetes::ensure().unwrap().program("kubectl");
     let namespaces = std::process::Command::new(kubectl)
         .args(["get", "namespaces", "-o", "name"])

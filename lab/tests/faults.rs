@@ -23,7 +23,7 @@ const DNS: &str = "timeout 1 getent ahosts gateway.lab.test";
 const HTTP: &str = "exec 3<>/dev/tcp/10.9.0.1/80 && printf 'GET / HTTP/1.1\\r\\n\\r\\n' >&3 && timeout 5 cat <&3 | grep 'linesman lab'";
 
 #[test]
-fn the_gateway_and_dns_fall_silent_while_the_node_is_still_watched() {
+fn gateway_and_dns_stop_answering_while_the_node_is_still_watched() {
     let lab = Lab::start("silent").unwrap();
     let node = static_node(&lab);
     for (service, question) in [(Service::Gateway, PING), (Service::Dns, DNS)] {

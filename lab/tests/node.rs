@@ -54,7 +54,7 @@ fn answers_the_hub_in_both_families_and_keeps_its_profile() {
 }
 
 #[test]
-fn takes_dhcp_router_advertisements_and_dns_from_the_hub() {
+fn gets_dhcp_router_advertisements_and_dns_from_the_hub() {
     let lab = Lab::start("dhcp").unwrap();
     let node = lab.node("n1").start().unwrap();
     node.nmcli(&["connection", "add", "type", "ethernet", "ifname", "eth1", "con-name", "eth1"]).unwrap();
@@ -66,7 +66,7 @@ fn takes_dhcp_router_advertisements_and_dns_from_the_hub() {
 }
 
 #[test]
-fn says_both_streams_when_a_command_fails() {
+fn a_failed_command_reports_both_streams() {
     let lab = Lab::start("streams").unwrap();
     let node = lab.node("n1").nics(0).start().unwrap();
     let error = node.sh("echo heard; echo seen >&2; exit 3").unwrap_err().to_string();

@@ -20,7 +20,8 @@ fn boots_units_and_journal_and_keeps_its_disk() {
     assert_eq!(active, "active\n".repeat(units.len()));
     let failed = node.run(["systemctl", "list-units", "--failed", "--no-legend"]).unwrap();
     assert_eq!(failed, "");
-    node.sh("systemd-run --wait --unit=story sh -c 'echo told'; journalctl -u story | grep told").unwrap();
+    node.sh("systemd-run --wait --unit=story sh -c 'echo logged'; journalctl -u story | grep logged")
+        .unwrap();
     node.write_file(
         "/etc/lab/boot.d/10-before",
         "#!/bin/sh\npidof NetworkManager >/root/before || :\n",

@@ -1,9 +1,9 @@
-//! A change is applied, holds, and is not touched again; br-ex takes the node's own address over.
+//! A change is applied, in sync, and not applied again; br-ex takes over the node's own address.
 
 use linesman_tests::{BRIDGE, Host, br_ex};
 
 #[test]
-fn a_bridge_is_planned_applied_and_then_left_alone() {
+fn a_bridge_is_planned_applied_and_not_changed_again() {
     let host = Host::new("apply");
     let file = host.document(BRIDGE);
     let plan = host.linesman(&["plan", &file]);

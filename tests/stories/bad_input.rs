@@ -1,4 +1,4 @@
-//! What cannot work is said clearly, with the right exit code, and nothing is touched.
+//! Invalid input is rejected with a clear message and the right exit code, and no changes are made.
 
 use linesman_lab::{Daemon, Output};
 use linesman_tests::{BRIDGE, Host, br_ex};
@@ -26,7 +26,7 @@ fn footprint(host: &Host) -> String {
 struct Bad {
     name: &'static str,
     document: Vec<u8>,
-    /// What the message must speak of.
+    /// What the message must contain.
     words: &'static [&'static str],
 }
 
@@ -109,7 +109,7 @@ fn documents() -> Vec<Bad> {
 }
 
 #[test]
-fn documents_that_are_wrong() {
+fn invalid_documents() {
     let host = Host::new("bad-input");
     let before = footprint(&host);
     let mut wrong = Vec::new();
@@ -127,7 +127,7 @@ fn documents_that_are_wrong() {
     host.assert_settled();
 }
 
-/// None: the exit code is right and every word is said.
+/// None: the exit code is right and the message contains every text.
 fn complaint(output: &Output, code: i32, words: &[&str]) -> Option<String> {
     let said = |word: &&&str| !output.stderr.to_lowercase().contains(&word.to_lowercase());
     let missing: Vec<_> = words.iter().filter(said).collect();
@@ -138,7 +138,7 @@ fn complaint(output: &Output, code: i32, words: &[&str]) -> Option<String> {
 }
 
 #[test]
-fn hosts_that_lack_something() {
+fn missing_prerequisites() {
     let host = Host::built("bad-host", |node| node.binary(env!("CARGO_BIN_EXE_old-networkmanager")));
     let mut wrong = Vec::new();
     wrong.extend(not_root(&host));

@@ -55,16 +55,16 @@ fn an_older_networkmanager() {
     let version = host.node.nmcli(&["--version"]).unwrap();
     assert!(version.contains("1.42"), "{version}");
     without_open_vswitch(&host);
-    holds_and_goes_back(&host);
+    applied_and_rolled_back(&host);
 }
 
 /// The same on the version that everything else is tried on.
 #[test]
 fn a_newer_networkmanager() {
-    holds_and_goes_back(&Host::new("not-bookworm"));
+    applied_and_rolled_back(&Host::new("not-bookworm"));
 }
 
-fn holds_and_goes_back(host: &Host) {
+fn applied_and_rolled_back(host: &Host) {
     host.apply("dns-resolver: {config: {server: [10.9.0.1], search: [former.test]}}\n");
     applied_and_removed(host);
     tried_and_left(host);
@@ -99,14 +99,14 @@ fn tried_and_left(host: &Host) {
     former(host);
 }
 
-/// NetworkManager goes back by itself, as far as it can; the rest is finished by whoever comes next.
+/// NetworkManager rolls back, as far as it can; the next linesman completes the rollback.
 fn agent_killed(host: &Host) {
     let running = host.start_apply(WIDE, &[], "applied");
     host.wait_failpoint("applied");
     running.kill().unwrap();
     running.wait().unwrap();
     host.pass_failpoint("applied");
-    host.eventually("NetworkManager to go back", || host.open_checkpoints() == 0);
+    host.eventually("NetworkManager to roll back", || host.open_checkpoints() == 0);
     let output = host.linesman(&["recover"]);
     assert!(output.success(), "{}{}", output.stdout, output.stderr);
     assert_eq!(host.last_verdict(), "rolled-back");

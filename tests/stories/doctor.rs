@@ -31,7 +31,7 @@ fn a_clean_node_is_ready() {
 }
 
 #[test]
-fn warnings_name_what_gets_in_the_way() {
+fn warnings_name_competing_tools_and_profiles() {
     let host = Host::new("doctor-warnings");
     let node = &host.node;
     node.sh("mkdir -p /etc/netplan /etc/network && echo 'network: {version: 2, ethernets: {eth1: {dhcp4: true}}}' > /etc/netplan/a.yaml && \
@@ -81,7 +81,7 @@ fn warnings_name_what_gets_in_the_way() {
 }
 
 #[test]
-fn a_change_that_was_cut_off_is_a_problem_until_it_is_recovered() {
+fn an_interrupted_change_is_a_problem_until_it_is_recovered() {
     let host = Host::new("doctor-interrupted");
     let apply = host.start_apply(BRIDGE, &[], "applied");
     host.wait_failpoint("applied");
@@ -111,7 +111,7 @@ fn dead_daemons_are_problems() {
 }
 
 #[test]
-fn an_old_networkmanager_works_with_limits() {
+fn an_old_networkmanager_is_supported_with_a_warning() {
     let host = Host::bookworm("doctor-bookworm");
     let output = doctor(&host);
     assert_eq!(output.code(), Some(0), "{}", output.stdout);

@@ -1,4 +1,4 @@
-//! Every document under examples/ is planned and applied, holds, is imported as it runs, and is taken back again.
+//! Every document under examples/ is planned, applied, in sync, imported, and rolled back.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ fn every_example_works() {
     host.assert_settled();
 }
 
-/// Applied without being confirmed, so that taking it back brings the node to where it was.
+/// Applied without being confirmed, so that a rollback restores the node.
 fn example(host: &Host, name: &str, text: &str) {
     let file = host.document(text);
     let plan = host.linesman(&["plan", &file]);

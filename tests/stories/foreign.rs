@@ -1,4 +1,4 @@
-//! What nobody declared stays as it is, goes along when an address moves, and comes back after a rollback.
+//! What nobody declared is preserved, carried over when an address moves, and restored by a rollback.
 
 use linesman_tests::{Host, br_ex, observe};
 
@@ -98,7 +98,7 @@ fn rolled_back(host: &Host, document: &str, flags: &[&str]) {
 }
 
 #[test]
-fn strangers_keep_what_is_theirs() {
+fn settings_of_others_are_preserved() {
     let host = Host::new("foreign");
     settle_in(&host);
     let before = belongings(&host, "eth0");
@@ -107,14 +107,14 @@ fn strangers_keep_what_is_theirs() {
     host.apply(linesman_tests::BRIDGE);
     assert_eq!(belongings(&host, "eth0"), before, "after a bridge elsewhere");
     rolled_back(&host, CUT_OFF, &["--patience", "3s"]);
-    assert_eq!(belongings(&host, "eth0"), before, "after a cut and the way back");
+    assert_eq!(belongings(&host, "eth0"), before, "after being cut off and rolled back");
     assert_eq!(observe::ovs(&host.node, "Open_vSwitch", ".", "external_ids:added"), "");
     rolled_back(&host, &br_ex(&host.node), &["--try", "2s"]);
     assert_eq!(belongings(&host, "eth0"), before, "after br-ex was tried");
 }
 
 #[test]
-fn what_is_theirs_goes_along_to_br_ex() {
+fn settings_of_others_are_carried_over_to_br_ex() {
     let host = Host::new("foreign-br-ex");
     settle_in(&host);
     let before = belongings(&host, "eth0");

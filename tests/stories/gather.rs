@@ -21,7 +21,7 @@ const PROFILES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn an_archive_tells_everything_but_secrets() {
+fn an_archive_contains_everything_but_secrets() {
     let host = Host::new("gather");
     for (name, text) in PROFILES {
         let path = format!("/etc/NetworkManager/system-connections/{name}.nmconnection");

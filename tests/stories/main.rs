@@ -1,4 +1,4 @@
-//! Whole-system tests: each file tells one story on a real node.
+//! Whole-system tests on real nodes, one file per story.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

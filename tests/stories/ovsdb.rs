@@ -65,7 +65,7 @@ fn keys_are_read_as_they_were_written() {
 }
 
 #[test]
-fn what_was_altered_goes_back_and_networkmanagers_own_key_stays() {
+fn changed_keys_are_restored_and_networkmanagers_own_key_stays() {
     let lab = Lab::start("ovs-restore").unwrap();
     let node = start(&lab);
     with_keys(&node);
@@ -95,7 +95,7 @@ fn what_was_altered_goes_back_and_networkmanagers_own_key_stays() {
 
 /// NetworkManager deletes the rows of a port that goes down and makes them anew when it comes up.
 #[test]
-fn keys_come_along_into_the_rows_that_networkmanager_makes_anew() {
+fn keys_are_carried_over_to_rows_that_networkmanager_recreates() {
     let lab = Lab::start("ovs-carry").unwrap();
     let node = start(&lab);
     for words in [
@@ -119,7 +119,7 @@ fn keys_come_along_into_the_rows_that_networkmanager_makes_anew() {
 }
 
 #[test]
-fn a_database_that_is_not_there_is_said_so() {
+fn a_missing_database_is_reported() {
     let lab = Lab::start("ovs-absent").unwrap();
     let node = start(&lab);
     node.pause_restarts(true).unwrap();

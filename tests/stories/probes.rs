@@ -46,7 +46,7 @@ fn a_connected_node_passes_them_all() {
 }
 
 #[test]
-fn what_the_hub_keeps_silent_about_fails_and_names_it() {
+fn probes_without_an_answer_fail_and_name_the_target() {
     let lab = Lab::start("probes-silent").unwrap();
     let node = connected(&lab);
     for service in [Service::Dns, Service::Gateway, Service::Http] {
@@ -61,9 +61,9 @@ fn what_the_hub_keeps_silent_about_fails_and_names_it() {
     assert_eq!(results(&probe(&node, &["gateway:v4", "gateway:v6"])), ["failed", "failed"]);
 }
 
-/// What was silent before is not waited for: this would take four minutes otherwise, and the lab's limit is five.
+/// Probes that failed before are not waited for: this would take four minutes otherwise, and the lab's limit is five.
 #[test]
-fn a_node_whose_gateway_and_dns_were_silent_before_is_not_held_up() {
+fn probes_that_failed_before_the_change_cost_little_time() {
     let lab = Lab::start("probes-before").unwrap();
     let node = connected(&lab);
     lab.hub().silence(Service::Dns).unwrap();
@@ -76,7 +76,7 @@ fn a_node_whose_gateway_and_dns_were_silent_before_is_not_held_up() {
 }
 
 #[test]
-fn a_cable_that_swallows_for_a_while_is_waited_for() {
+fn a_temporary_loss_of_packets_is_waited_for() {
     let lab = Lab::start("probes-late").unwrap();
     let node = connected(&lab);
     let probes = ["gateway", "dns"];
@@ -93,7 +93,7 @@ fn a_cable_that_swallows_for_a_while_is_waited_for() {
 }
 
 #[test]
-fn a_default_route_that_is_gone_is_held_against_the_change() {
+fn a_lost_default_route_fails_the_change() {
     let lab = Lab::start("probes-route").unwrap();
     let node = connected(&lab);
     let probes = ["gateway"];

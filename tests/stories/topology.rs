@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 #[test]
-fn the_way_of_the_default_route_is_seen_through_a_bridge() {
+fn the_path_of_the_default_route_is_drawn_through_a_bridge() {
     let host = Host::new("topology");
     host.apply(&documents::br_ex(&host.node));
     let output = host.linesman(&["topology", "-o", "json"]);

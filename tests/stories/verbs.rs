@@ -176,13 +176,13 @@ ovs-db: {external_ids: {tried: null, kept: theirs}}
 }
 
 #[test]
-fn changes_that_wait_for_a_word() {
+fn pending_changes() {
     let host = Host::new("verbs-wait");
     host.node.ovs_vsctl(&["set", "Open_vSwitch", ".", "external_ids:kept=theirs"]).unwrap();
     tried_and_left(&host);
     tried_and_kept(&host);
     unconfirmed_and_kept(&host);
-    unconfirmed_and_taken_back(&host);
+    unconfirmed_and_rolled_back(&host);
     unconfirmed_and_forgotten(&host);
     host.assert_settled();
 }
@@ -215,7 +215,7 @@ fn unconfirmed_and_kept(host: &Host) {
     let checkpoint = checkpoint_in(&output.stdout);
     wide_is(host, true);
     assert_eq!(host.open_checkpoints(), 1);
-    assert!(host.linesman(&["history"]).stdout.contains("unconfirmed"));
+    assert!(host.linesman(&["history"]).stdout.contains("pending"));
     let second = host.try_apply(BRIDGE, &[]);
     code(&second, 7);
     assert!(
@@ -229,7 +229,7 @@ fn unconfirmed_and_kept(host: &Host) {
     take_wide_away(host);
 }
 
-fn unconfirmed_and_taken_back(host: &Host) {
+fn unconfirmed_and_rolled_back(host: &Host) {
     let words = ["linesman", "apply", "--no-commit", "--timeout", "60", "-o", "json"];
     let output = host.node.command(words).unwrap().input(WIDE).output().unwrap();
     code(&output, 0);

@@ -1,4 +1,4 @@
-//! A NetworkManager of long ago, as far as anybody can see before changing something: it tells its version.
+//! Pretends to be an old NetworkManager: it only reports its version.
 
 struct Old;
 

@@ -1,9 +1,9 @@
-//! Another writer wants something else, again and again.
+//! Another program keeps changing what a policy declares.
 
 use linesman_tests::agent_host::{AgentHost, policy};
 
 #[test]
-fn a_fight_with_another_writer_ends_and_says_so() {
+fn repeated_corrections_stop_and_are_reported() {
     let agent_host = AgentHost::new("rival");
     agent_host.write("kept", &policy("kept", "drift: Correct", "br1", 1400, "eth1"));
     agent_host.wait_phase("kept", "in-sync");

@@ -1,4 +1,4 @@
-//! Many policies are one change; one that is bad is found out, and the others stand.
+//! Many policies are one change; one that fails is named, and the others are applied.
 
 use linesman_tests::agent_host::{AgentHost, policy};
 
@@ -24,7 +24,7 @@ fn twenty_policies_converge_in_one_transaction() {
 }
 
 #[test]
-fn the_culprit_is_named_and_the_others_stand() {
+fn the_failing_policy_is_named_and_the_others_are_applied() {
     let agent_host = AgentHost::new("culprit");
     agent_host.stop();
     agent_host.write("good", &policy("good", "patience: 4", "br1", 1400, "eth1"));
@@ -57,9 +57,9 @@ fn the_culprit_is_named_and_the_others_stand() {
     agent_host.host.assert_settled();
 }
 
-/// The upper one alone cannot be made; with the lower one both go in together.
+/// The dependent policy alone cannot be applied; with its base, both are applied together.
 #[test]
-fn what_builds_on_what_may_come_in_any_order() {
+fn dependent_policies_may_arrive_in_any_order() {
     let agent_host = AgentHost::new("order");
     let upper =
         "interfaces:\n- {name: mv0, type: mac-vlan, state: up, mac-vlan: {base-iface: br5, mode: bridge}}\n";

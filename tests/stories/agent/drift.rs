@@ -1,27 +1,27 @@
-//! Somebody changes by hand what a policy says.
+//! Somebody changes by hand what a policy declares.
 
 use linesman_tests::agent_host::{AgentHost, policy};
 
 #[test]
-fn a_hand_made_change_is_reported_or_corrected_as_the_policy_says() {
+fn a_manual_change_is_reported_or_corrected_as_the_policy_says() {
     let agent_host = AgentHost::new("drift");
-    agent_host.write("told", &policy("told", "drift: Report", "br1", 1400, "eth1"));
+    agent_host.write("reported", &policy("reported", "drift: Report", "br1", 1400, "eth1"));
     agent_host.write("kept", &policy("kept", "drift: Correct", "br2", 1400, "eth2"));
-    agent_host.wait_phase("told", "in-sync");
+    agent_host.wait_phase("reported", "in-sync");
     agent_host.wait_phase("kept", "in-sync");
     let before = agent_host.changes().len();
 
     agent_host.host.node.run(["ip", "link", "set", "br1", "mtu", "1300"]).unwrap();
-    agent_host.wait_phase("told", "drifted");
-    let told = agent_host.policy("told").unwrap();
-    assert_eq!(told["reason"], "interfaces[br1].mtu: wanted 1400, found 1300");
-    assert_eq!(told["differences"][0]["path"], "interfaces[br1].mtu");
+    agent_host.wait_phase("reported", "drifted");
+    let reported = agent_host.policy("reported").unwrap();
+    assert_eq!(reported["reason"], "interfaces[br1].mtu: wanted 1400, found 1300");
+    assert_eq!(reported["differences"][0]["path"], "interfaces[br1].mtu");
     let diff = agent_host.host.linesman(&["diff"]);
     assert_eq!(diff.code(), Some(2));
     assert!(diff.stdout.contains("- 1400") && diff.stdout.contains("+ 1300"), "{}", diff.stdout);
     assert_eq!(agent_host.host.linesman(&["status"]).code(), Some(2));
     let why = agent_host.host.linesman(&["why", "br1.mtu"]).stdout;
-    assert!(why.contains("set by policy told") && why.contains("but is 1300"), "{why}");
+    assert!(why.contains("set by policy reported") && why.contains("but is 1300"), "{why}");
 
     agent_host.host.node.run(["ip", "link", "set", "br2", "mtu", "1300"]).unwrap();
     agent_host
@@ -33,6 +33,6 @@ fn a_hand_made_change_is_reported_or_corrected_as_the_policy_says() {
     assert_eq!(agent_host.changes()[before..], ["policy kept"]);
 
     agent_host.host.node.run(["ip", "link", "set", "br1", "mtu", "1400"]).unwrap();
-    agent_host.wait_phase("told", "in-sync");
+    agent_host.wait_phase("reported", "in-sync");
     assert_eq!(agent_host.changes().len(), before + 1);
 }

@@ -3,7 +3,7 @@
 use linesman_tests::agent_host::{AgentHost, policy};
 
 #[test]
-fn a_frozen_host_is_left_alone_and_everything_says_so() {
+fn a_frozen_host_is_not_changed_and_the_status_says_so() {
     let agent_host = AgentHost::new("freeze");
     let frozen = agent_host.host.linesman(&["freeze", "cabling", "in", "rack", "7"]);
     assert!(frozen.success(), "{}", frozen.stderr);

@@ -1,12 +1,12 @@
-//! A host that is kept: an agent with a directory of policies.
+//! A host with an agent and a directory of policies.
 
 mod broken_files;
 mod competing_program;
-mod contradiction;
+mod conflict;
 mod converge;
 mod drift;
 mod freeze;
-mod life;
+mod lifecycle;
 mod networkmanager;
 mod revert;
 mod systemd;

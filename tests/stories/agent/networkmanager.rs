@@ -4,7 +4,7 @@ use linesman_lab::Daemon;
 use linesman_tests::agent_host::{AgentHost, policy};
 
 #[test]
-fn a_restart_of_networkmanager_is_sat_out() {
+fn the_agent_survives_a_restart_of_networkmanager() {
     let agent_host = AgentHost::new("nm-restart");
     agent_host.write("bridge", &policy("bridge", "drift: Correct", "br1", 1400, "eth1"));
     agent_host.wait_phase("bridge", "in-sync");
@@ -26,7 +26,7 @@ fn a_restart_of_networkmanager_is_sat_out() {
 }
 
 #[test]
-fn without_networkmanager_the_agent_waits_and_says_so() {
+fn without_networkmanager_the_agent_waits_and_reports_it() {
     let agent_host = AgentHost::new("nm-gone");
     agent_host.host.node.pause_restarts(true).unwrap();
     agent_host.host.node.kill_daemon(Daemon::NetworkManager).unwrap();

@@ -1,4 +1,4 @@
-//! A policy is removed: what it changed stays, or goes back, as it says.
+//! A policy is removed: its changes are retained or reverted, as its `onDelete` says.
 
 use linesman_tests::agent_host::{AgentHost, policy};
 
@@ -16,7 +16,7 @@ spec:
 ";
 
 #[test]
-fn what_a_removed_policy_changed_goes_back_unless_another_needs_it() {
+fn a_removed_policy_is_reverted_except_where_another_policy_applies() {
     let agent_host = AgentHost::new("revert");
     agent_host.host.apply("interfaces:\n- {name: eth1, type: ethernet, state: up, mtu: 1450, ipv4: {enabled: false}, ipv6: {enabled: false}}\n");
     agent_host.write("gone", &policy("gone", "onDelete: Revert", "br2", 1400, "eth2"));
@@ -25,7 +25,7 @@ fn what_a_removed_policy_changed_goes_back_unless_another_needs_it() {
     for name in ["gone", "stays", "nic"] {
         agent_host.wait_phase(name, "in-sync");
     }
-    // Edited since: the way back leads to before the policy, not to its first version.
+    // Edited since: the revert restores the state before the policy, not its first version.
     agent_host.write("nic", &NIC.replace("MTU", "1350"));
     agent_host
         .host
@@ -50,7 +50,7 @@ fn what_a_removed_policy_changed_goes_back_unless_another_needs_it() {
 }
 
 #[test]
-fn a_directory_that_vanishes_reverts_nothing() {
+fn a_missing_policy_directory_reverts_nothing() {
     let agent_host = AgentHost::new("vanish");
     agent_host.write("kept", &policy("kept", "onDelete: Revert", "br1", 1400, "eth1"));
     agent_host.wait_phase("kept", "in-sync");

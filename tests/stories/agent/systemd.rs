@@ -62,7 +62,7 @@ fn profiles(agent_host: &AgentHost) -> String {
 }
 
 #[test]
-fn policies_hold_under_the_hardening_and_after_a_boot() {
+fn policies_are_in_sync_under_the_hardening_and_after_a_boot() {
     let agent_host = AgentHost::unit("hardened");
     let node = &agent_host.host.node;
     assert_eq!(property(&agent_host, "StatusText"), "0 policies in sync");
@@ -100,13 +100,13 @@ fn policies_hold_under_the_hardening_and_after_a_boot() {
 }
 
 #[test]
-fn systemd_reloads_watches_and_stops_it() {
+fn systemd_reloads_monitors_and_stops_the_agent() {
     let agent_host = AgentHost::unit("unit");
     let node = &agent_host.host.node;
     agent_host.write("bridge", &policy("bridge", "priority: 0", "br1", 1400, "eth1"));
     agent_host.wait_phase("bridge", "in-sync");
 
-    // Written through another name, so that the directory itself tells nothing.
+    // Written through another name, so that the directory itself has no event.
     node.run(["ln", &format!("{POLICIES}/bridge.yaml"), "/root/bridge.yaml"]).unwrap();
     let edited = policy("bridge", "priority: 0", "br1", 1300, "eth1");
     node.command(["sh", "-c", "cat >/root/bridge.yaml"]).unwrap().input(edited).run().unwrap();

@@ -1,9 +1,9 @@
-//! The agent is replaced, or dies; the host is not touched for it.
+//! The agent is replaced or killed; the host is not changed by that.
 
 use linesman_tests::agent_host::{AgentHost, policy};
 
 #[test]
-fn an_agent_upgraded_in_place_touches_nothing() {
+fn upgrading_the_agent_changes_nothing() {
     let agent_host = AgentHost::new("upgrade");
     agent_host.write("bridge", &policy("bridge", "drift: Correct", "br1", 1400, "eth1"));
     agent_host.write("other", &policy("other", "priority: 0", "br2", 1400, ""));
@@ -33,7 +33,7 @@ fn active(agent_host: &AgentHost) -> String {
 }
 
 #[test]
-fn an_agent_killed_in_mid_change_takes_it_back_and_starts_over() {
+fn an_agent_killed_during_a_change_rolls_back_and_starts_again() {
     let agent_host = AgentHost::new("killed");
     agent_host.stop();
     agent_host.write("bridge", &policy("bridge", "priority: 0", "br1", 1400, "eth1"));

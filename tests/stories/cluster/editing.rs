@@ -26,7 +26,7 @@ fn a_policy_in_progress_can_be_edited_paused_and_given_other_captures() {
 }
 
 #[test]
-fn a_rollout_goes_on_when_its_words_are_taken_away() {
+fn a_rollout_continues_when_its_options_are_removed() {
     let api = Api::shared();
     for rollout in [json!({ "paused": true }), json!({}), json!({ "abort": true })] {
         let spec = json!({ "rollout": rollout, "desiredState": { "interfaces": [] } });

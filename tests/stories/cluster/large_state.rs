@@ -1,4 +1,4 @@
-//! A node with 1,500 VLANs: what its agent would tell fits into the API server.
+//! The NodeNetworkState of a node with 1,500 VLANs is accepted by the API server.
 
 use linesman_fleet::report::{BUDGET, report};
 use linesman_tests::api::{Api, accepted, node_state};
@@ -16,18 +16,18 @@ fn vlan(id: usize) -> Value {
 }
 
 #[test]
-fn fifteen_hundred_vlans_are_taken_by_the_api_server() {
+fn a_state_with_fifteen_hundred_vlans_is_accepted_by_the_api_server() {
     let api = Api::shared();
     let token = api.node("many-vlans");
     accepted(&api.create(&token, &node_state("many-vlans")));
     let state = json!({ "interfaces": (1..=1500).map(vlan).collect::<Vec<_>>() });
-    let told = report(&state, &[], BUDGET);
-    let status = json!({ "status": { "currentState": told.state, "omitted": told.omitted } });
+    let reported = report(&state, &[], BUDGET);
+    let status = json!({ "status": { "currentState": reported.state, "omitted": reported.omitted } });
     let object = json!({ "apiVersion": "nmstate.io/v1beta1", "kind": "NodeNetworkState",
         "metadata": { "name": "many-vlans" }, "status": status["status"] });
     let words = ["replace", "--subresource=status", "-f", "-"];
     accepted(&api.cluster.kubectl_as(&token, &words, &object.to_string()).expect("kubectl runs"));
     let kept = api.object("nns/many-vlans");
     assert_eq!(kept["status"]["currentState"]["interfaces"].as_array().map(Vec::len), Some(1500));
-    assert_eq!(kept["status"]["omitted"], json!(told.omitted));
+    assert_eq!(kept["status"]["omitted"], json!(reported.omitted));
 }

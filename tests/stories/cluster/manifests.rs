@@ -1,4 +1,4 @@
-//! What a cluster is given before Linesman works in it.
+//! The manifests that are installed in a cluster.
 
 use std::process::Command;
 
@@ -12,7 +12,7 @@ fn crds(options: &[&str]) -> String {
 }
 
 #[test]
-fn the_kinds_are_established_and_complain_of_nothing() {
+fn the_crds_are_established_without_warnings() {
     let api = Api::shared();
     let crds: Value =
         serde_json::from_str(&api.cluster.run(&["get", "crds", "-o", "json"]).unwrap()).unwrap();

@@ -1,11 +1,11 @@
-//! A node fails, and the others are spared.
+//! A node fails, and the other nodes are not changed.
 
 use linesman_tests::fleet::true_conditions;
 use linesman_tests::simulated_fleet::SimulatedFleet;
 use serde_json::json;
 
 #[test]
-fn a_failure_stops_the_rollout_and_a_new_version_goes_on() {
+fn a_failure_stops_the_rollout_and_a_new_version_continues_it() {
     let fleet = SimulatedFleet::new("failure", &["w1", "w2", "w3"]);
     let operator = fleet.operator("first", &[]);
     fleet.fail_changes_on("w1");

@@ -1,11 +1,11 @@
-//! Hosts are told apart by their NICs, as their NodeNetworkStates report them.
+//! Hosts are matched by the MAC addresses in their NodeNetworkStates.
 
 use linesman_tests::api::node_state;
 use linesman_tests::simulated_fleet::SimulatedFleet;
 use serde_json::json;
 
 #[test]
-fn a_host_gets_what_its_mac_address_says() {
+fn a_host_is_matched_by_its_mac_address() {
     let fleet = SimulatedFleet::new("hosts", &["w1", "w2"]);
     for (node, mac) in [("w1", "52:54:00:00:00:01"), ("w2", "52:54:00:00:00:02")] {
         fleet.cluster.apply(&node_state(node).to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! The operator dies after each of its writes in turn; a standby goes on.
+//! The operator dies after each of its writes in turn; a standby continues.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ fn spec(mtu: u32) -> serde_json::Value {
 }
 
 #[test]
-fn a_standby_goes_on_wherever_the_leader_died() {
+fn a_standby_continues_wherever_the_leader_died() {
     let fleet = SimulatedFleet::new("killed", &["w1", "w2", "w3"]);
     let mut writes = 0;
     loop {

@@ -1,11 +1,11 @@
-//! Nodes that are away before their turn, and nodes that are lost after it.
+//! Nodes that are not ready before their release, and nodes that are lost after it.
 
 use linesman_tests::fleet::true_conditions;
 use linesman_tests::simulated_fleet::SimulatedFleet;
 use serde_json::json;
 
 #[test]
-fn who_is_away_holds_no_slot_and_who_is_lost_holds_it_until_the_release_expires() {
+fn nodes_that_are_not_ready_use_no_slot_and_lost_nodes_keep_it_until_the_release_expires() {
     let fleet = SimulatedFleet::new("lost", &["w1", "w2", "w3"]);
     fleet.cluster.agent_ready("w3", false).unwrap();
     fleet.stop_answers_of("w1");

@@ -1,10 +1,10 @@
-//! A policy that is deleted with `onDelete: Revert` goes when its nodes have gone back.
+//! A policy that is deleted with `onDelete: Revert` is gone only after its nodes have reverted.
 
 use linesman_tests::simulated_fleet::SimulatedFleet;
 use serde_json::json;
 
 #[test]
-fn a_policy_stays_until_its_nodes_have_gone_back() {
+fn a_policy_is_deleted_after_its_nodes_have_reverted() {
     let fleet = SimulatedFleet::new("revert", &["w1", "w2"]);
     let operator = fleet.operator("first", &[]);
     let state = json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "mtu": 9000 }] });

@@ -1,4 +1,4 @@
-//! A policy goes through its nodes, within its limit.
+//! A policy is rolled out within its limit.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What somebody can do who has stolen the token of one node's agent.
+//! What a stolen token of an agent can be used for.
 
 use linesman_lab::cluster::NAMESPACE;
 use linesman_tests::api::{Api, accepted, conditions, enactment, node_state, policy, refused};
@@ -28,7 +28,7 @@ fn two_nodes(api: &Api, policy_name: &str) -> (String, [String; 2]) {
 }
 
 #[test]
-fn an_agent_writes_what_is_its_own() {
+fn an_agent_may_write_the_objects_of_its_node() {
     let api = Api::shared();
     let (token, [node, _]) = two_nodes(&api, "own");
     accepted(&api.create(&token, &node_state(&node)));
@@ -41,7 +41,7 @@ fn an_agent_writes_what_is_its_own() {
 }
 
 #[test]
-fn a_stolen_token_reaches_no_other_node() {
+fn a_stolen_token_cannot_write_objects_of_other_nodes() {
     let api = Api::shared();
     let (token, [node, other]) = two_nodes(&api, "stolen");
     let nobody = "stolen-nobody";
@@ -65,7 +65,7 @@ fn a_stolen_token_reaches_no_other_node() {
 }
 
 #[test]
-fn a_stolen_token_reads_a_secret_by_its_name_and_only_where_linesman_lives() {
+fn a_stolen_token_reads_secrets_only_by_name_in_the_agents_namespace() {
     let api = Api::shared();
     let token = api.node("secretive");
     for namespace in [NAMESPACE, "default"] {
@@ -85,7 +85,7 @@ fn a_stolen_token_reads_a_secret_by_its_name_and_only_where_linesman_lives() {
 }
 
 #[test]
-fn a_stolen_token_instructs_nobody() {
+fn a_stolen_token_cannot_release_enactments() {
     let api = Api::shared();
     let (token, [node, _]) = two_nodes(&api, "instructs");
     let own = format!("nnce/{node}.instructs");
@@ -103,7 +103,7 @@ fn a_stolen_token_instructs_nobody() {
 }
 
 #[test]
-fn a_token_without_a_node_writes_nothing() {
+fn a_token_without_a_node_claim_cannot_write() {
     let api = Api::shared();
     let (_, [node, _]) = two_nodes(&api, "nodeless");
     let token = api.cluster.token(NAMESPACE, "nmstate-handler").unwrap();
@@ -113,7 +113,7 @@ fn a_token_without_a_node_writes_nothing() {
 
 /// Admission alone holds, whatever roles somebody has given the agents.
 #[test]
-fn an_agent_with_every_role_is_still_held_to_its_node() {
+fn an_agent_with_cluster_admin_is_still_restricted_to_its_node() {
     let api = Api::shared();
     let (_, [node, other]) = two_nodes(&api, "mighty");
     let config = mighty_agent(&api, &node);
@@ -137,7 +137,7 @@ fn an_agent_with_every_role_is_still_held_to_its_node() {
 }
 
 #[test]
-fn nor_does_an_administrator_write_instructions_by_mistake() {
+fn administrators_cannot_write_enactment_specs() {
     let api = Api::shared();
     let (_, [node, _]) = two_nodes(&api, "mistaken");
     let patch = r#"{"spec":{"stage":"Expired"}}"#;

@@ -1,4 +1,4 @@
-//! The API server refuses what makes no sense, in words that help; and takes what does.
+//! The API server rejects invalid policies with a helpful message, and accepts valid ones.
 
 use linesman_tests::api::{Api, accepted, enactment, policy, refused};
 use serde_json::{Value, json};
@@ -93,7 +93,7 @@ fn good() -> Vec<Value> {
 }
 
 #[test]
-fn bad_policies_are_refused_with_a_reason() {
+fn invalid_policies_are_rejected_with_a_reason() {
     let api = Api::shared();
     let wrong: Vec<String> = bad()
         .iter()
@@ -109,7 +109,7 @@ fn bad_policies_are_refused_with_a_reason() {
 }
 
 #[test]
-fn good_policies_are_taken_field_by_field_and_kept_as_they_are() {
+fn valid_policies_are_accepted_and_stored_unchanged() {
     let api = Api::shared();
     for (number, spec) in good().iter().enumerate() {
         let name = format!("good-{number}");
@@ -125,7 +125,7 @@ fn good_policies_are_taken_field_by_field_and_kept_as_they_are() {
 }
 
 #[test]
-fn an_enactment_is_released_for_a_time_and_never_changes_its_policy() {
+fn a_release_has_an_end_and_the_policy_of_an_enactment_is_immutable() {
     let api = Api::shared();
     let operator = api.operator();
     let object = enactment("elsewhere", "kept");

@@ -1,10 +1,10 @@
-//! Both versions of a policy are served, and are the same.
+//! Both versions of a policy are served, with the same content.
 
 use linesman_tests::api::{Api, policy};
 use serde_json::json;
 
 #[test]
-fn a_policy_of_v1beta1_is_a_policy_of_v1() {
+fn v1beta1_policies_are_served_as_v1() {
     let api = Api::shared();
     let mut old = policy("old-version", &json!({ "maxUnavailable": "30%", "rollout": { "paused": true } }));
     old["apiVersion"] = json!("nmstate.io/v1beta1");
@@ -21,7 +21,7 @@ fn a_policy_of_v1beta1_is_a_policy_of_v1() {
 }
 
 #[test]
-fn the_one_nmstate_object_is_served_in_both_too() {
+fn nmstate_objects_are_served_in_both_versions() {
     let api = Api::shared();
     let object =
         json!({ "apiVersion": "nmstate.io/v1beta1", "kind": "NMState", "metadata": { "name": "nmstate" } });

@@ -8,15 +8,15 @@ use linesman_lab::Daemon;
 pub enum Victim {
     /// kill -9 of `linesman apply`.
     Agent,
-    /// Stopped until NetworkManager's own timer has run out, then let go on.
+    /// Stopped until NetworkManager's own timer has expired, then continued.
     AgentPaused,
     Worker,
-    /// Stopped until the agent has lost its patience and gone back, then let go on.
+    /// Stopped until the agent has timed out and rolled back, then continued.
     WorkerPaused,
-    /// Both stopped until NetworkManager has gone back by itself; the worker goes on first.
+    /// Both stopped until NetworkManager has rolled back; the worker continues first.
     BothPaused,
     Daemon(Daemon),
-    /// Killed with the agent: no checkpoint is left, and nobody to go back.
+    /// Killed with the agent: no checkpoint is left, and nobody to roll back.
     AgentAndNetworkManager,
     /// Killed, and started again only when the agent has given up waiting for it.
     Gone(Daemon),
@@ -51,9 +51,9 @@ pub enum Boundary {
     MidApply(u64),
     /// The change waits for `linesman commit`.
     Pending,
-    /// A failpoint on the way back of a change that was interrupted.
+    /// A failpoint in the rollback of a change that was interrupted.
     Back(&'static str),
-    /// So many milliseconds after the way back began.
+    /// So many milliseconds after the rollback began.
     MidBack(u64),
     /// A failpoint of `linesman recover`, after the agent was killed in mid-change.
     Recovery(&'static str),
@@ -212,7 +212,7 @@ impl fmt::Display for Boundary {
             Self::Forth(name) | Self::Back(name) => write!(f, "at {name}"),
             Self::MidApply(after) => write!(f, "{after} ms into nmstate's part"),
             Self::Pending => f.write_str("while it waits for its confirmation"),
-            Self::MidBack(after) => write!(f, "{after} ms into the way back"),
+            Self::MidBack(after) => write!(f, "{after} ms into the rollback"),
             Self::Recovery(name) => write!(f, "at {name} of recover"),
         }
     }

@@ -23,7 +23,7 @@ fn faults_in_an_additive_change() {
 }
 
 #[test]
-fn faults_with_a_networkmanager_of_old() {
+fn faults_with_an_old_networkmanager() {
     run(Change::OldNetworkManager);
 }
 
@@ -84,30 +84,33 @@ fn one(bed: &Bed, cell: &Cell) -> Result<String, String> {
     let old = Picture::of(&bed.host);
     let earlier = last_record(bed);
     let watch = bed.host.lab.hub().watch(bed.host.node.mgmt_ipv4()).map_err(|e| e.to_string())?;
-    let told = strike::strike(bed, cell)?;
+    let transcript = strike::strike(bed, cell)?;
     bed.wait_daemons();
     if std::env::var_os("LINESMAN_EVIDENCE").is_some() {
-        println!("{told}\n{}", bed.evidence());
+        println!("{transcript}\n{}", bed.evidence());
     }
-    let verdict = verdict(bed, &earlier).map_err(|why| format!("{why}\n{told}"))?;
+    let verdict = verdict(bed, &earlier).map_err(|why| format!("{why}\n{transcript}"))?;
     let vip = cell.spares_virtual_ip();
     let goal = if verdict == "committed" { &bed.new } else { &old };
-    settled(bed, goal, vip).map_err(|why| format!("{verdict}, but {why}\n{told}"))?;
+    settled(bed, goal, vip).map_err(|why| format!("{verdict}, but {why}\n{transcript}"))?;
     if !vip && verdict != "committed" {
         foreign::put_vip(&bed.host);
     }
     let outage = watch.stop().longest_outage();
-    if told.contains("restart NetworkManager") {
+    if transcript.contains("restart NetworkManager") {
         bed.host.node.kill_daemon(Daemon::NetworkManager).map_err(|e| e.to_string())?;
         bed.wait_daemons();
         foreign::put_vip(&bed.host);
     }
-    go_on(bed, vip || verdict != "committed").map_err(|why| format!("{verdict}, then {why}\n{told}"))?;
-    go_home(bed, &old).map_err(|why| format!("{verdict}, all well, but on the way home {why}\n{told}"))?;
+    go_on(bed, vip || verdict != "committed")
+        .map_err(|why| format!("{verdict}, then {why}\n{transcript}"))?;
+    go_home(bed, &old).map_err(|why| {
+        format!("{verdict}, all well, but restoring the initial state: {why}\n{transcript}")
+    })?;
     Ok(format!("{verdict}, silent for {:.1} s", outage.as_secs_f64()))
 }
 
-/// The journal tells how it ended.
+/// The outcome, from the journal.
 fn verdict(bed: &Bed, earlier: &str) -> Result<String, String> {
     if last_record(bed) == earlier {
         return Err("the journal does not know of the change".into());

@@ -27,7 +27,7 @@ const NOISE: [&str; 14] = [
     "wait-ip",
 ];
 
-/// One line per property, so that two of them can be told apart line by line.
+/// One line per property, so that two of them can be compared line by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
     state: BTreeSet<String>,

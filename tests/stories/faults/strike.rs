@@ -14,21 +14,21 @@ const DEAD_MAN: &str = "3s";
 
 /// Runs the change with its fault until it has ended; returns everything that linesman said.
 pub fn strike(bed: &Bed, cell: &Cell) -> Result<String, String> {
-    let mut told = String::new();
+    let mut transcript = String::new();
     let stage = Stage { bed, cell };
-    let running = stage.reach(&mut told)?;
+    let running = stage.reach(&mut transcript)?;
     let worker = worker_of(running.pid());
     match cell.victim {
-        Victim::Agent => stage.kill_agent(running, &mut told)?,
+        Victim::Agent => stage.kill_agent(running, &mut transcript)?,
         Victim::Power => {
             bed.host.node.power_cut().and_then(|()| bed.host.node.boot()).map_err(|e| e.to_string())?;
-            tell(&mut told, "before the power cut", &drained(running));
+            record(&mut transcript, "before the power cut", &drained(running));
         }
         Victim::AgentPaused => {
             signal(running.pid(), Signal::SIGSTOP);
             stage.await_timer()?;
             signal(running.pid(), Signal::SIGCONT);
-            stage.let_finish(running, &mut told)?;
+            stage.let_finish(running, &mut transcript)?;
         }
         Victim::BothPaused => {
             let worker = worker.ok_or("there is no worker")?;
@@ -39,16 +39,16 @@ pub fn strike(bed: &Bed, cell: &Cell) -> Result<String, String> {
             signal(worker, Signal::SIGCONT);
             wait(Duration::from_secs(2), || ended(worker));
             signal(running.pid(), Signal::SIGCONT);
-            stage.let_finish(running, &mut told)?;
+            stage.let_finish(running, &mut transcript)?;
         }
         Victim::Worker => {
             signal(worker.ok_or("there is no worker")?, Signal::SIGKILL);
-            stage.let_finish(running, &mut told)?;
+            stage.let_finish(running, &mut transcript)?;
         }
         Victim::WorkerPaused => {
             let worker = worker.ok_or("there is no worker")?;
             signal(worker, Signal::SIGSTOP);
-            stage.let_finish(running, &mut told)?;
+            stage.let_finish(running, &mut transcript)?;
             if !ended(worker) {
                 signal(worker, Signal::SIGCONT);
                 return Err("the worker outlived the rollback".into());
@@ -56,15 +56,15 @@ pub fn strike(bed: &Bed, cell: &Cell) -> Result<String, String> {
         }
         Victim::Daemon(daemon) => {
             bed.host.node.kill_daemon(daemon).map_err(|e| e.to_string())?;
-            stage.let_finish(running, &mut told)?;
+            stage.let_finish(running, &mut transcript)?;
         }
         Victim::AgentAndNetworkManager => {
             running.kill().map_err(|e| e.to_string())?;
             bed.host.node.kill_daemon(Daemon::NetworkManager).map_err(|e| e.to_string())?;
-            tell(&mut told, "killed", &running.wait().map_err(|e| e.to_string())?);
+            record(&mut transcript, "killed", &running.wait().map_err(|e| e.to_string())?);
             stage.pass();
             bed.host.node.wait_daemon(Daemon::NetworkManager).map_err(|e| e.to_string())?;
-            stage.recover(&mut told);
+            stage.recover(&mut transcript);
         }
         Victim::Gone(daemon) => {
             let node = &bed.host.node;
@@ -72,20 +72,20 @@ pub fn strike(bed: &Bed, cell: &Cell) -> Result<String, String> {
                 .pause_restarts(true)
                 .and_then(|()| node.kill_daemon(daemon))
                 .map_err(|e| e.to_string())
-                .and_then(|()| stage.let_finish(running, &mut told));
+                .and_then(|()| stage.let_finish(running, &mut transcript));
             node.pause_restarts(false).and_then(|()| node.wait_daemon(daemon)).map_err(|e| e.to_string())?;
             result?;
-            stage.recover(&mut told);
+            stage.recover(&mut transcript);
         }
         Victim::Disk => {
             bed.host.node.fill_disk().map_err(|e| e.to_string())?;
-            let finished = stage.let_finish(running, &mut told);
+            let finished = stage.let_finish(running, &mut transcript);
             bed.host.node.free_disk().map_err(|e| e.to_string())?;
             finished?;
-            stage.recover(&mut told);
+            stage.recover(&mut transcript);
         }
     }
-    Ok(told)
+    Ok(transcript)
 }
 
 struct Stage<'a> {
@@ -95,7 +95,7 @@ struct Stage<'a> {
 
 impl Stage<'_> {
     /// Starts what is struck, and returns when it stands at the boundary.
-    fn reach(&self, told: &mut String) -> Result<Running, String> {
+    fn reach(&self, transcript: &mut String) -> Result<Running, String> {
         let stop = |running: &Running| running.signal(Signal::SIGTERM).map_err(|e| e.to_string());
         match self.cell.boundary {
             Boundary::Forth(name) => self.stand_at(self.apply(name), name),
@@ -128,7 +128,7 @@ impl Stage<'_> {
                 let running = self.stand_at(self.apply("applied"), "applied")?;
                 running.kill().map_err(|e| e.to_string())?;
                 let output = running.wait().map_err(|e| e.to_string())?;
-                tell(told, "apply, killed at applied", &output);
+                record(transcript, "apply, killed at applied", &output);
                 self.pass();
                 self.stand_at(self.start(&["linesman", "recover"], name), name)
             }
@@ -178,22 +178,22 @@ impl Stage<'_> {
         self.bed.host.node.sh("rm -f /run/linesman/failpoint/*").expect("markers can be removed");
     }
 
-    /// NetworkManager goes back by itself, and the node is reachable before anybody helps; then linesman
+    /// NetworkManager rolls back, and the node is reachable before anybody helps; then linesman
     /// is started again, as its unit would be.
-    fn kill_agent(&self, running: Running, told: &mut String) -> Result<(), String> {
+    fn kill_agent(&self, running: Running, transcript: &mut String) -> Result<(), String> {
         running.kill().map_err(|e| e.to_string())?;
-        tell(told, "killed", &running.wait().map_err(|e| e.to_string())?);
+        record(transcript, "killed", &running.wait().map_err(|e| e.to_string())?);
         self.pass();
         self.await_timer()?;
         if !self.bed.reachable() {
-            return Err(format!("unreachable after NetworkManager went back by itself\n{told}"));
+            return Err(format!("unreachable after NetworkManager rolled back\n{transcript}"));
         }
-        self.recover(told);
+        self.recover(transcript);
         Ok(())
     }
 
-    fn recover(&self, told: &mut String) {
-        tell(told, "recover", &self.bed.host.linesman(&["recover"]));
+    fn recover(&self, transcript: &mut String) {
+        record(transcript, "recover", &self.bed.host.linesman(&["recover"]));
     }
 
     fn await_timer(&self) -> Result<(), String> {
@@ -202,24 +202,24 @@ impl Stage<'_> {
     }
 
     /// The agent lives: it must bring the change to its end by itself.
-    fn let_finish(&self, running: Running, told: &mut String) -> Result<(), String> {
+    fn let_finish(&self, running: Running, transcript: &mut String) -> Result<(), String> {
         self.pass();
         let pending = self.cell.boundary == Boundary::Pending && running.status().is_none();
         let confirmed = pending.then(|| self.bed.host.linesman(&["commit"]));
-        let output = running.wait().map_err(|e| format!("{e}\n{told}"))?;
-        tell(told, "struck", &output);
+        let output = running.wait().map_err(|e| format!("{e}\n{transcript}"))?;
+        record(transcript, "struck", &output);
         if let Some(commit) = confirmed {
-            tell(told, "commit", &commit);
+            record(transcript, "commit", &commit);
             if commit.success() && !output.success() {
-                return Err(format!("`commit` and `apply` disagree\n{told}"));
+                return Err(format!("`commit` and `apply` disagree\n{transcript}"));
             }
         }
         Ok(())
     }
 }
 
-fn tell(told: &mut String, what: &str, output: &Output) {
-    told.push_str(&format!("-- {what} ({})\n{}{}", output.status, output.stdout, output.stderr));
+fn record(transcript: &mut String, what: &str, output: &Output) {
+    transcript.push_str(&format!("-- {what} ({})\n{}{}", output.status, output.stdout, output.stderr));
 }
 
 fn drained(running: Running) -> Output {

@@ -1,4 +1,4 @@
-//! kill -9 of an agent in mid-change: the host is as before or as asked for, and its next life answers for it.
+//! kill -9 of an agent during a change: the host is in its previous or in the desired state, and the next agent reports which.
 
 use linesman_tests::fleet::{Fleet, POLICIES};
 use serde_json::json;
@@ -14,7 +14,7 @@ const DEATHS: [(&str, &str); 6] = [
 ];
 
 #[test]
-fn an_agent_that_dies_leaves_no_half_and_answers_for_it() {
+fn a_killed_agent_leaves_no_partial_change_and_reports_the_outcome() {
     let fleet = Fleet::new("agent-killed", 1);
     for (place, ending) in DEATHS {
         let (policy, link) = (format!("dies-{place}"), format!("br-{place}"));
@@ -40,7 +40,7 @@ fn an_agent_that_dies_leaves_no_half_and_answers_for_it() {
         let begun =
             fleet.audit().iter().filter(|e| e.name == format!("n1.{policy}") && e.verb == "update").count();
         assert_eq!(begun, 1, "by the API server's own log");
-        // Its next life knows the way back, too.
+        // The next agent still has the revert state.
         fleet.cluster.run(&["delete", POLICIES, &policy, "--wait=false"]).unwrap();
         fleet.eventually("the policy is gone", || fleet.get(POLICIES, &policy).is_none());
         assert!(!fleet.has_interface("n1", &link), "{place}");

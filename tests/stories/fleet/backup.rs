@@ -1,4 +1,4 @@
-//! etcd is restored from an old backup: no host does anything for it, and the cluster hears the truth.
+//! etcd is restored from an old backup: no host is changed, and the status is corrected.
 
 use linesman_tests::fleet::{ENACTMENTS, Fleet, POLICIES, STATES};
 use linesman_tests::observe;
@@ -29,26 +29,26 @@ fn is_old(fleet: &Fleet, policy: &str) {
 }
 
 #[test]
-fn a_backup_from_before_an_edit_takes_nothing_back() {
+fn a_backup_from_before_an_edit_reverts_nothing() {
     let fleet = Fleet::new("backup-edit", 2);
     fleet.policy("kept", &json!({ "maxUnavailable": 2, "desiredState": mtu(1400) }));
     fleet.wait_policy("kept", "Available");
     let backup = fleet.cluster.backup().unwrap();
     fleet.policy("kept", &json!({ "maxUnavailable": 2, "desiredState": mtu(1300) }));
     fleet.wait_policy("kept", "Available");
-    let told = |node: &str, text: &str| {
+    let reported = |node: &str, text: &str| {
         let state = fleet.get(STATES, node).unwrap_or_default();
         let links = observe::list(&state["status"]["currentState"]["interfaces"]).iter();
         links
             .filter(|link| link["name"] == "br-kept")
             .any(|link| link["mtu"].as_u64().is_some_and(|mtu| mtu.to_string() == text))
     };
-    fleet.eventually("the states are told", || NODES.iter().all(|node| told(node, "1300")));
+    fleet.eventually("the states are reported", || NODES.iter().all(|node| reported(node, "1300")));
     let before = hosts(&fleet);
 
     fleet.cluster.restore(&backup).unwrap();
     is_old(&fleet, "kept");
-    fleet.eventually("the states are told again", || NODES.iter().all(|node| told(node, "1300")));
+    fleet.eventually("the states are reported again", || NODES.iter().all(|node| reported(node, "1300")));
     assert_eq!(hosts(&fleet), before, "nothing happened on any host");
 
     fleet.policy("kept", &json!({ "maxUnavailable": 2, "desiredState": mtu(1200) }));
@@ -92,14 +92,14 @@ fn a_backup_from_the_middle_of_a_change_applies_nothing_again() {
 }
 
 #[test]
-fn a_backup_from_before_a_deletion_brings_nothing_back() {
+fn a_backup_from_before_a_deletion_restores_nothing() {
     let fleet = Fleet::new("backup-deleted", 2);
     let spec = json!({ "maxUnavailable": 2, "onDelete": "Revert", "desiredState": mtu(1400) });
     fleet.policy("gone", &spec);
     fleet.wait_policy("gone", "Available");
     let backup = fleet.cluster.backup().unwrap();
     fleet.cluster.run(&["delete", POLICIES, "gone", "--timeout=180s"]).unwrap();
-    assert!(NODES.iter().all(|node| !fleet.has_interface(node, "br-kept")), "they went back");
+    assert!(NODES.iter().all(|node| !fleet.has_interface(node, "br-kept")), "they were reverted");
     let before = hosts(&fleet);
 
     fleet.cluster.restore(&backup).unwrap();

@@ -1,4 +1,4 @@
-//! Policies that fail: they stop, the nodes are as before, and others are not concerned.
+//! Policies that fail: the rollout stops, the nodes are rolled back, and other policies are not affected.
 
 use linesman_lab::cluster::Event;
 use linesman_tests::fleet::{Fleet, POLICIES, bridge};
@@ -15,7 +15,7 @@ fn odd() -> Value {
 }
 
 #[test]
-fn a_bad_policy_stops_and_hurts_nobody() {
+fn a_failing_policy_is_stopped_and_rolled_back() {
     let fleet = Fleet::new("bad-policy", 5);
     fleet.policy("good", &json!({ "desiredState": bridge("br-good") }));
     let waited = fleet.cluster.kubectl(&["wait", "--for=condition=Available", "nncp/good", "--timeout=180s"]);

@@ -1,4 +1,4 @@
-//! A node boots: its network is there before its agent, which finds nothing to do.
+//! A node boots: its network is up before its agent, which has nothing to do.
 
 use linesman_lab::cluster::Event;
 use linesman_tests::fleet::{Fleet, STATES};
@@ -6,7 +6,7 @@ use linesman_tests::observe;
 use serde_json::json;
 
 #[test]
-fn a_node_that_boots_is_as_it_was_before_its_agent_looks() {
+fn a_rebooted_node_is_in_sync_before_its_agent_starts() {
     let fleet = Fleet::new("booted", 1);
     let node = fleet.node("n1");
     let address =
@@ -15,7 +15,7 @@ fn a_node_that_boots_is_as_it_was_before_its_agent_looks() {
         "bridge": { "port": [{ "name": "eth1" }] } });
     fleet.policy("kept", &json!({ "desiredState": { "interfaces": [bridge] } }));
     fleet.wait_policy("kept", "Available");
-    fleet.eventually("its state is told", || {
+    fleet.eventually("its state is reported", || {
         fleet.get(STATES, "n1").unwrap_or_default()["status"]["currentState"]
             .to_string()
             .contains("10.20.1.1")
@@ -35,8 +35,11 @@ fn a_node_that_boots_is_as_it_was_before_its_agent_looks() {
     fleet.start_agent(node);
     fleet.wait_agent_status("n1", "IN SYNC: 1 policy in sync");
     fleet.refresh("n1");
-    let told: Vec<String> = fleet.writes_of("n1")[written..].iter().map(Event::target).collect();
-    assert!(told.len() <= 2 && told.iter().all(|target| target == "nodenetworkstates/status"), "{told:?}");
+    let reported: Vec<String> = fleet.writes_of("n1")[written..].iter().map(Event::target).collect();
+    assert!(
+        reported.len() <= 2 && reported.iter().all(|target| target == "nodenetworkstates/status"),
+        "{reported:?}"
+    );
     assert_eq!((fleet.network("n1"), fleet.activations("n1")), (before, activations), "nothing was touched");
     assert_eq!(fleet.history("n1"), history);
     assert_eq!(fleet.policy_condition("kept"), "Available");

@@ -4,7 +4,7 @@ use linesman_tests::fleet::{Fleet, bridge};
 use serde_json::json;
 
 #[test]
-fn a_bridge_goes_through_five_nodes_within_every_limit() {
+fn a_bridge_is_rolled_out_to_five_nodes_within_every_limit() {
     let fleet = Fleet::new("bridge-everywhere", 5);
     let limits = [("one", json!(1), 1), ("two", json!(2), 2), ("percent", json!("40%"), 2)];
     for (name, limit, computed) in limits {

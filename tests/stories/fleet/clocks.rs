@@ -8,7 +8,7 @@ const BEHIND: (&str, &str) = ("LINESMAN_CLOCK_SKEW", "-3600");
 const STOP: (&str, &str) = ("LINESMAN_FAILPOINT", "applied");
 
 #[test]
-fn wrong_clocks_make_nothing_happen_twice() {
+fn wrong_clocks_do_not_repeat_a_release() {
     let fleet = Fleet::without_agents("clocks", 3);
     fleet.start_agent_with(fleet.node("n1"), &[AHEAD]);
     fleet.start_agent_with(fleet.node("n2"), &[BEHIND, STOP]);

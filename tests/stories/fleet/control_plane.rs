@@ -6,7 +6,7 @@ use serde_json::json;
 const MEMBERS: [&str; 3] = ["n1", "n2", "n3"];
 
 #[test]
-fn two_policies_together_touch_one_control_plane_node_at_a_time() {
+fn two_policies_change_one_control_plane_node_at_a_time() {
     let fleet = Fleet::without_operator("control-plane", 5);
     for node in MEMBERS {
         fleet.cluster.label(node, "node-role.kubernetes.io/control-plane", Some("")).unwrap();

@@ -1,4 +1,4 @@
-//! Policies that cut their node off: rolled back, told, and never tried again.
+//! Policies that cut their node off: rolled back, reported, and not retried.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const PATIENCE: u64 = 5;
 
-/// What would be done to the node's own path, the same on each.
+/// Changes to the node's own path, the same on each node.
 fn cuts() -> [(&'static str, Value); 3] {
     let route = json!({ "state": "absent", "destination": "0.0.0.0/0", "next-hop-address": gateway_v4(0).to_string(),
         "next-hop-interface": "eth0" });
@@ -25,11 +25,13 @@ fn cuts() -> [(&'static str, Value); 3] {
 }
 
 #[test]
-fn a_node_that_is_cut_off_comes_back_by_itself() {
+fn a_node_that_is_cut_off_is_rolled_back() {
     let fleet = Fleet::new("cut-off", 2);
     let named = |node: &str| json!({ "kubernetes.io/hostname": node });
     let nodes = ["n1", "n2"];
-    fleet.eventually("both have told their state", || nodes.iter().all(|node| state(&fleet, node).is_some()));
+    fleet.eventually("both have reported their state", || {
+        nodes.iter().all(|node| state(&fleet, node).is_some())
+    });
     for (policy, cut) in cuts() {
         let before = (fleet.network("n1"), state(&fleet, "n1"));
         let others = fleet.network("n2");
@@ -44,22 +46,22 @@ fn a_node_that_is_cut_off_comes_back_by_itself() {
         let message = fleet.message("n1", policy, "Failing");
         assert!(message.contains("rolled back"), "{message}");
         assert!(seen.reachable_at_end());
-        // Seconds on top: NetworkManager's own way back, on a machine that may be busy.
+        // Some seconds more: NetworkManager's own rollback, on a machine that may be busy.
         assert!(seen.longest_outage() < Duration::from_secs(PATIENCE + 25), "{:?}", seen.longest_outage());
         if policy == "other-address" {
-            assert!(seen.lost() > 0, "nobody was cut off, so this tells nothing");
+            assert!(seen.lost() > 0, "no node was cut off, so this proves nothing");
         }
         assert_eq!(fleet.network("n1"), before.0);
         assert_eq!(fleet.network("n2"), others);
-        fleet.eventually("its state is told as before", || state(&fleet, "n1") == before.1);
+        fleet.eventually("its state is reported as before", || state(&fleet, "n1") == before.1);
         let record = fleet.history("n1").pop().unwrap();
         assert_ne!(record["plan"]["impact"], "additive", "{record:#}");
         assert_eq!(record["outcome"]["step"], "probe", "{record:#}");
     }
     for (policy, _) in cuts() {
         assert_eq!(fleet.verdicts("n1", policy), ["rolled-back"], "tried once");
-        let told = fleet.audit();
-        let begun = told.iter().filter(|e| e.name == format!("n1.{policy}") && e.verb == "update").count();
+        let audit = fleet.audit();
+        let begun = audit.iter().filter(|e| e.name == format!("n1.{policy}") && e.verb == "update").count();
         assert_eq!(begun, 1, "by the API server's own log");
     }
     fleet.assert_settled("n1");

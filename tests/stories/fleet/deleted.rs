@@ -1,10 +1,10 @@
-//! A policy that is deleted in mid-rollout.
+//! A policy that is deleted during its rollout.
 
 use linesman_tests::fleet::{ENACTMENTS, Fleet, POLICIES, bridge};
 use serde_json::json;
 
 #[test]
-fn retained_nothing_goes_back_and_nothing_is_left() {
+fn deleting_a_retained_policy_reverts_nothing_and_leaves_no_objects() {
     let fleet = Fleet::new("deleted-retain", 3);
     fleet.stop_in_mid_change("n2");
     fleet.policy("retain", &json!({ "maxUnavailable": 1, "desiredState": bridge("br-retain") }));
@@ -22,7 +22,7 @@ fn retained_nothing_goes_back_and_nothing_is_left() {
 }
 
 #[test]
-fn reverted_every_node_goes_back_before_the_policy_is_gone() {
+fn every_node_reverts_before_the_policy_is_deleted() {
     let fleet = Fleet::new("deleted-revert", 3);
     fleet.stop_in_mid_change("n2");
     let spec = json!({ "maxUnavailable": 1, "onDelete": "Revert", "desiredState": bridge("br-revert") });
@@ -31,7 +31,7 @@ fn reverted_every_node_goes_back_before_the_policy_is_gone() {
     fleet.delete("revert");
     assert!(fleet.get(POLICIES, "revert").is_some(), "its finalizer keeps it");
     fleet.finish_change("n2");
-    fleet.eventually("n2 goes back", || fleet.enactment("n2", "revert")["spec"]["revert"] == true);
+    fleet.eventually("n2 reverts", || fleet.enactment("n2", "revert")["spec"]["revert"] == true);
     fleet.wait_in_mid_change("n2");
     assert!(fleet.get(POLICIES, "revert").is_some(), "n2 has not gone back yet");
     fleet.finish_change("n2");
@@ -59,12 +59,12 @@ fn an_enactment_deleted_by_hand_reverts_nothing() {
     assert_eq!(fleet.changes("n1", "hand"), ["committed"], "nothing was touched");
     fleet.delete("hand");
     fleet.wait_nothing_left("hand");
-    assert!(!fleet.has_interface("n1", "br-hand"), "the way back is still known");
+    assert!(!fleet.has_interface("n1", "br-hand"), "the revert state is still known");
 }
 
 /// The node's own path goes to br-ex and back to the NIC, with the default routes that went with its addresses.
 #[test]
-fn the_uplink_goes_back_to_its_nic() {
+fn the_uplink_is_reverted_to_its_nic() {
     let fleet = Fleet::new("deleted-uplink", 1);
     let node = fleet.node("n1");
     let routes = || node.run(["ip", "route", "show", "default"]).unwrap();

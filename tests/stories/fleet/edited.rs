@@ -1,10 +1,10 @@
-//! A policy that is edited in mid-rollout.
+//! A policy that is edited during its rollout.
 
 use linesman_tests::fleet::{Fleet, bridge_of};
 use serde_json::json;
 
 #[test]
-fn an_edit_lets_the_change_under_way_end_and_reaches_everybody() {
+fn an_edit_waits_for_the_change_in_progress_and_reaches_every_node() {
     let fleet = Fleet::new("edited", 3);
     fleet.stop_in_mid_change("n2");
     let version = |mtu| json!({ "maxUnavailable": 1, "desiredState": bridge_of("br-edited", mtu) });
@@ -19,7 +19,7 @@ fn an_edit_lets_the_change_under_way_end_and_reaches_everybody() {
     let under_way = fleet.enactment("n2", "edited");
     assert_eq!(under_way["spec"]["policy"]["generation"], 1, "what is under way is let end: {under_way:#}");
     assert_eq!(fleet.enactment_condition("n2", "edited"), "Progressing");
-    fleet.eventually("n3 is told the new version", || {
+    fleet.eventually("n3 gets the new version", || {
         fleet.enactment("n3", "edited")["spec"]["policy"]["generation"] == 2
     });
     assert_eq!(fleet.enactment_condition("n3", "edited"), "Pending");

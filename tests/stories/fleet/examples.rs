@@ -1,4 +1,4 @@
-//! Every policy under examples/policies is rolled out, holds, and goes again.
+//! Every policy under examples/policies is rolled out, in sync, and reverted.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ fn names(text: &str) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// What takes it back: the same policy, reverted when it goes.
+/// The same policy with `onDelete: Revert`.
 fn reverting(text: &str) -> String {
     let kept = text.lines().filter(|line| !line.starts_with("  onDelete:"));
     let with = kept.map(|line| if line == "spec:" { "spec:\n  onDelete: Revert" } else { line });
@@ -30,7 +30,7 @@ fn reverting(text: &str) -> String {
 }
 
 #[test]
-fn every_policy_that_users_start_from_works() {
+fn every_example_policy_works() {
     let files = files();
     assert!(files.len() >= 8, "{files:?}");
     let fleet = Fleet::new("policy-examples", 2);

@@ -9,7 +9,7 @@ fn with_address(address: &str) -> Value {
 }
 
 #[test]
-fn hosts_are_told_apart_by_node_hostname_and_mac_address() {
+fn hosts_are_matched_by_node_hostname_and_mac_address() {
     let fleet = Fleet::new("hosts", 4);
     fleet.cluster.label("n2", "kubernetes.io/hostname", Some("second.example")).unwrap();
     let host =

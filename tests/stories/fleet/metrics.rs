@@ -1,4 +1,4 @@
-//! What is counted moves when it should, on both sides; and a failure is told once.
+//! Metrics of agent and operator change when they should; and a failure gives one event.
 
 use linesman_tests::fleet::{Fleet, bridge};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ fn warnings(fleet: &Fleet, policy: &str) -> Vec<Value> {
     all.into_iter().filter(about).collect()
 }
 
-/// The uplink with another address: the gateway is silent afterwards, so it goes back.
+/// The uplink with another address: the gateway does not answer afterwards, so the change is rolled back.
 fn cut_off() -> Value {
     json!({ "maxUnavailable": 1, "patience": 2, "desiredState": { "interfaces": [{ "name": "eth0", "type": "ethernet",
         "state": "up", "ipv4": { "enabled": true, "dhcp": false,
@@ -55,7 +55,7 @@ fn cut_off() -> Value {
 }
 
 #[test]
-fn numbers_move_and_a_failure_is_told_once() {
+fn metrics_change_and_a_failure_gives_one_event() {
     let fleet = Fleet::without_agents("fleet-metrics", 2);
     fleet.start_operator("one", &["--listen", &listen(OPERATOR)]);
     for node in &fleet.nodes {
@@ -94,8 +94,8 @@ fn numbers_move_and_a_failure_is_told_once() {
     fleet.wait_policy("bad", "Degraded");
     let failed = |node: &str| of_agent(&fleet, node).sum("linesman_apply_total", &["rolled"]);
     assert_eq!(failed("n1") + failed("n2"), 1.0, "one failed, the other was not begun");
-    let told = fleet.message("n1", "bad", "Failing") + &fleet.message("n2", "bad", "Failing");
-    assert!(told.starts_with("[LM2003] probe: ") && told.contains("rolled back"), "{told}");
+    let message = fleet.message("n1", "bad", "Failing") + &fleet.message("n2", "bad", "Failing");
+    assert!(message.starts_with("[LM2003] probe: ") && message.contains("rolled back"), "{message}");
     fleet.eventually("a warning", || warnings(&fleet, "bad").len() == 1);
     let warning = &warnings(&fleet, "bad")[0];
     assert_eq!(
@@ -104,7 +104,7 @@ fn numbers_move_and_a_failure_is_told_once() {
     );
     assert!(warning["note"].as_str().unwrap_or_default().contains("[LM2003]"), "{warning:#}");
 
-    // Another operator finds everything as it is, and has nothing to tell.
+    // Another operator finds everything unchanged, and records no event.
     fleet.kill_operator("one");
     fleet.start_operator("two", &["--listen", &listen(OPERATOR)]);
     fleet.eventually("the other one leads", || {
@@ -113,7 +113,7 @@ fn numbers_move_and_a_failure_is_told_once() {
     fleet.policy("later", &json!({ "desiredState": bridge("br-later") }));
     fleet.wait_policy("later", "Available");
     assert_eq!(fleet.policy_condition("bad"), "Degraded");
-    assert_eq!(warnings(&fleet, "bad").len(), 1, "told once, and not again");
+    assert_eq!(warnings(&fleet, "bad").len(), 1, "one event, and not again");
 
     fleet.cluster.stop_api_server().unwrap();
     fleet.eventually("silence is noticed", || {

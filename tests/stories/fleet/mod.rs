@@ -1,7 +1,7 @@
 //! A real API server, operators, and nodes with agents.
 
 mod agent_killed;
-mod api_away;
+mod api_server_outage;
 mod backup;
 mod bad_policy;
 mod booted;

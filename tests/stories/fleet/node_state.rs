@@ -1,4 +1,4 @@
-//! The NodeNetworkState: all of it, when it changed, and not otherwise.
+//! The NodeNetworkState is complete, and is written only when it changed.
 
 use linesman_tests::fleet::{Fleet, STATES};
 use linesman_tests::observe::list;
@@ -26,7 +26,7 @@ fn until_seen(fleet: &Fleet, node: &str, name: &str) {
 }
 
 #[test]
-fn a_node_tells_what_it_is_when_that_changes() {
+fn a_node_reports_its_state_when_it_changes() {
     let fleet = Fleet::without_agents("node-state", 1);
     let node = fleet.node("n1");
     node.ovs_vsctl(&["set", "Open_vSwitch", ".", "external_ids:rack=r7"]).unwrap();

@@ -1,4 +1,4 @@
-//! Policies that build on each other, in the wrong order; and some that contradict each other.
+//! Policies that depend on each other, in the wrong order; and policies that conflict.
 
 use linesman_tests::fleet::{Fleet, bridge, bridge_of};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ fn on_top() -> Value {
 }
 
 #[test]
-fn the_upper_one_waits_for_the_lower_one() {
+fn a_policy_waits_for_the_policy_that_it_depends_on() {
     let fleet = Fleet::new("order", 2);
     fleet.policy("base", &json!({ "rollout": { "paused": true }, "desiredState": bridge("br-base") }));
     fleet.wait_seen("base");
@@ -34,7 +34,7 @@ fn the_upper_one_waits_for_the_lower_one() {
 }
 
 #[test]
-fn the_upper_one_alone_waits_until_somebody_makes_its_base() {
+fn a_policy_waits_until_its_base_interface_exists() {
     let fleet = Fleet::new("order-alone", 1);
     fleet.policy("a-top", &json!({ "desiredState": on_top() }));
     fleet.eventually("it says what is missing", || {
@@ -48,7 +48,7 @@ fn the_upper_one_alone_waits_until_somebody_makes_its_base() {
 }
 
 #[test]
-fn two_that_contradict_touch_nobody_and_are_both_named() {
+fn conflicting_policies_change_no_node_and_are_both_named() {
     let fleet = Fleet::new("contradict", 2);
     let version =
         |mtu, paused| json!({ "rollout": { "paused": paused }, "desiredState": bridge_of("br-both", mtu) });
@@ -60,7 +60,7 @@ fn two_that_contradict_touch_nobody_and_are_both_named() {
         fleet.wait_policy(policy, "Degraded");
         let (reason, message) = fleet.reason_and_message(policy);
         assert_eq!(reason, "PoliciesConflict", "{message}");
-        assert!(message.contains(&format!("contradicts the policy {rival}")), "{message}");
+        assert!(message.contains(&format!("conflicts with the policy {rival}")), "{message}");
         assert!(message.contains("interfaces[br-both].mtu"), "{message}");
     }
     for node in ["n1", "n2"] {

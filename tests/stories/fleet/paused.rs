@@ -1,4 +1,4 @@
-//! A rollout that is paused, goes on, is aborted and undone.
+//! A rollout that is paused, resumed, aborted and undone.
 
 use linesman_tests::fleet::{Fleet, bridge_of};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ fn version(mtu: u64, rollout: Value) -> Value {
 }
 
 #[test]
-fn a_rollout_is_paused_and_goes_on() {
+fn a_rollout_is_paused_and_resumed() {
     let fleet = Fleet::new("paused", 3);
     fleet.stop_in_mid_change("n2");
     fleet.policy("paused", &version(1400, json!({})));
@@ -43,7 +43,7 @@ fn a_rollout_is_paused_and_goes_on() {
 }
 
 #[test]
-fn an_aborted_rollout_leaves_the_rest_alone() {
+fn an_aborted_rollout_changes_no_further_node() {
     let fleet = Fleet::new("aborted", 3);
     fleet.stop_in_mid_change("n2");
     fleet.policy("aborted", &version(1400, json!({})));
@@ -61,7 +61,7 @@ fn an_aborted_rollout_leaves_the_rest_alone() {
 }
 
 #[test]
-fn undo_takes_those_back_that_took_it() {
+fn undo_returns_changed_nodes_to_the_previous_version() {
     let fleet = Fleet::new("undone", 3);
     fleet.policy("undone", &version(1400, json!({})));
     fleet.wait_policy("undone", "Available");

@@ -1,11 +1,11 @@
-//! Nodes come and go: by their labels, late, not ready, cordoned, without an agent, deleted.
+//! Nodes are added and removed: by labels, late, not ready, cordoned, without an agent, deleted.
 
 use linesman_tests::binary;
 use linesman_tests::fleet::{ENACTMENTS, Fleet, STATES, bridge};
 use serde_json::json;
 
 #[test]
-fn labels_bring_a_node_in_and_out() {
+fn changed_labels_add_and_remove_nodes() {
     let fleet = Fleet::new("relabelled", 2);
     let chosen = json!({ "role": "storage" });
     fleet.policy("stays", &json!({ "nodeSelector": chosen, "desiredState": bridge("br-stays") }));
@@ -30,7 +30,7 @@ fn labels_bring_a_node_in_and_out() {
 }
 
 #[test]
-fn who_is_away_holds_no_slot_and_follows() {
+fn nodes_that_are_not_ready_use_no_slot_and_follow_later() {
     let fleet = Fleet::new("away", 4);
     let cluster = &fleet.cluster;
     cluster.set_ready("n1", false).unwrap();
@@ -61,7 +61,7 @@ fn who_is_away_holds_no_slot_and_follows() {
 }
 
 #[test]
-fn a_node_that_joins_is_brought_up_to_date_and_one_that_goes_leaves_nothing() {
+fn a_new_node_is_configured_and_a_deleted_node_leaves_no_objects() {
     let mut fleet = Fleet::new("joins", 1);
     fleet.policy("joins", &json!({ "desiredState": bridge("br-joins") }));
     fleet.wait_policy("joins", "Available");
@@ -74,7 +74,7 @@ fn a_node_that_joins_is_brought_up_to_date_and_one_that_goes_leaves_nothing() {
     fleet.wait_enactment("n2", "joins", "Available");
     assert!(fleet.has_interface("n2", "br-joins"));
     fleet.eventually("two nodes count", || fleet.status("joins")["nodes"]["available"] == 2);
-    fleet.eventually("n2 has told its state", || fleet.get(STATES, "n2").is_some());
+    fleet.eventually("n2 has reported its state", || fleet.get(STATES, "n2").is_some());
 
     let _collector = fleet.cluster.collect_garbage().unwrap();
     fleet.kill_agent("n2");

@@ -1,4 +1,4 @@
-//! Secrets travel by reference: the host gets them, and nobody else reads them anywhere.
+//! Secrets are referenced: only the host stores them.
 
 use linesman_lab::cluster::NAMESPACE;
 use linesman_tests::fleet::{ENACTMENTS, Fleet};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const CLEAR: &str = "correct-horse-battery";
 
 fn pointer(key: &str) -> Value {
-    json!({ "secretKeyRef": { "name": "doors", "key": key } })
+    json!({ "secretKeyRef": { "name": "eap", "key": key } })
 }
 
 /// A shared key among Open vSwitch's settings: it is committed without anybody to answer for it.
@@ -16,8 +16,8 @@ fn tunnel(psk: Value) -> Value {
     json!({ "desiredState": { "ovs-db": { "external_ids": { "tunnel-psk": psk } } } })
 }
 
-/// At a switch that asks for a certificate; the lab has none, so this goes back.
-fn door() -> Value {
+/// 802.1X; the switch of the lab has none, so this is rolled back.
+fn dot1x() -> Value {
     json!({ "patience": 2, "desiredState": { "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up",
         "802.1x": { "eap-methods": ["tls"], "identity": "n1", "private-key": "/etc/pki/n1.key",
                     "client-cert": "/etc/pki/n1.crt", "ca-cert": "/etc/pki/ca.crt",
@@ -26,38 +26,38 @@ fn door() -> Value {
 
 fn secret(fleet: &Fleet, data: &Value) {
     let object = json!({ "apiVersion": "v1", "kind": "Secret", "stringData": data,
-        "metadata": { "name": "doors", "namespace": NAMESPACE } });
+        "metadata": { "name": "eap", "namespace": NAMESPACE } });
     fleet.cluster.apply(&object.to_string()).expect("the Secret is taken");
 }
 
 #[test]
-fn a_secret_reaches_the_host_and_nobody_else() {
+fn a_secret_is_stored_only_on_the_host() {
     let fleet = Fleet::new("secrets", 1);
     let node = fleet.node("n1");
 
-    // In clear, no node hears of it.
+    // In plain text, it is released to no node.
     fleet.policy("tunnel", &tunnel(CLEAR.into()));
     fleet.wait_policy("tunnel", "Degraded");
-    let told = fleet.message_of_policy("tunnel");
-    assert!(told.contains("desiredState.ovs-db.external_ids.tunnel-psk"), "{told}");
-    assert!(told.contains("[LM0021]") && told.contains("secretKeyRef"), "{told}");
-    assert_eq!(fleet.get(ENACTMENTS, "n1.tunnel"), None, "nobody was told");
+    let message = fleet.message_of_policy("tunnel");
+    assert!(message.contains("desiredState.ovs-db.external_ids.tunnel-psk"), "{message}");
+    assert!(message.contains("[LM0021]") && message.contains("secretKeyRef"), "{message}");
+    assert_eq!(fleet.get(ENACTMENTS, "n1.tunnel"), None, "no node has it");
 
-    // Pointed to, it waits for the Secret, and then for its key.
+    // As a reference, it waits for the Secret, and then for its key.
     fleet.policy("tunnel", &tunnel(pointer("psk")));
     let waits = |why: &str| {
         fleet.eventually(why, || fleet.message("n1", "tunnel", "Failing").contains(why));
-        let told = fleet.message("n1", "tunnel", "Failing");
+        let message = fleet.message("n1", "tunnel", "Failing");
         assert!(
-            told.starts_with("[LM2016] ")
-                && told.contains("needed at desiredState.ovs-db")
-                && told.contains("no changes made"),
-            "{told}"
+            message.starts_with("[LM2016] ")
+                && message.contains("needed at desiredState.ovs-db")
+                && message.contains("no changes made"),
+            "{message}"
         );
     };
-    waits("there is no Secret nmstate/doors");
+    waits("there is no Secret nmstate/eap");
     secret(&fleet, &json!({ "other": "x" }));
-    waits("the Secret nmstate/doors has no key psk");
+    waits("the Secret nmstate/eap has no key psk");
     assert_eq!(observe::ovs(node, "Open_vSwitch", ".", "external_ids:tunnel-psk"), "");
     secret(&fleet, &json!({ "psk": format!("{CLEAR}\n"), "n1": CLEAR }));
     fleet.wait_policy("tunnel", "Available");
@@ -71,9 +71,9 @@ fn a_secret_reaches_the_host_and_nobody_else() {
                -keyout /etc/pki/n1.key -passout pass:";
     let made = node.exec(["sh", "-c", &format!("{pki}{CLEAR} && cp /etc/pki/n1.crt /etc/pki/ca.crt")]);
     made.expect("the node has a shell");
-    fleet.policy("door", &door());
+    fleet.policy("dot1x", &dot1x());
     fleet.eventually("the 802.1x profile ends", || {
-        ["Available", "Failing"].contains(&fleet.enactment_condition("n1", "door").as_str())
+        ["Available", "Failing"].contains(&fleet.enactment_condition("n1", "dot1x").as_str())
     });
     assert!(watch.wait().expect("the watch ends").stdout.contains("seen"), "{}", fleet.diagnostics());
 
@@ -82,7 +82,7 @@ fn a_secret_reaches_the_host_and_nobody_else() {
 
 fn nobody_else_reads_it(fleet: &Fleet) {
     let kinds = ["nncp", "nnce", "nns", "events"];
-    // A policy once said it in clear, and kubectl remembers that as long as the policy says so.
+    // A policy once contained it in plain text, and kubectl keeps that in its annotation.
     let objects = kinds.map(|kind| fleet.cluster.run(&["get", kind, "-A", "-o", "yaml"]).unwrap()).concat();
     assert!(objects.contains("tunnel-psk"), "there is something to be read");
     let kept = fleet.node("n1").sh("grep -rlsF correct-horse-battery /var/lib/linesman || true").unwrap();

@@ -1,4 +1,4 @@
-//! Agents that have nothing to do: they write nothing and touch nothing, and let another handler go first.
+//! Agents with nothing to do: they write nothing, change nothing, and wait for another handler.
 
 use linesman_lab::cluster::Event;
 use linesman_tests::fleet::{Fleet, STATES, bridge};
@@ -7,11 +7,11 @@ use serde_json::json;
 const LOCK: &str = "/var/k8s_nmstate/handler_lock";
 
 #[test]
-fn an_agent_that_starts_on_a_settled_node_is_not_noticed() {
+fn an_agent_that_starts_on_a_node_in_sync_changes_nothing() {
     let fleet = Fleet::new("settled", 2);
     fleet.policy("calm", &json!({ "desiredState": bridge("br-calm") }));
     fleet.wait_policy("calm", "Available");
-    fleet.eventually("the states are told", || {
+    fleet.eventually("the states are reported", || {
         ["n1", "n2"].iter().all(|node| {
             let state = fleet.get(STATES, node).unwrap_or_default();
             state["status"]["currentState"].to_string().contains("br-calm")
@@ -23,8 +23,8 @@ fn an_agent_that_starts_on_a_settled_node_is_not_noticed() {
     fleet.start_agent(fleet.node("n1"));
     fleet.wait_agent_status("n1", "IN SYNC: 1 policy in sync");
     fleet.refresh("n1");
-    let told: Vec<String> = fleet.writes_of("n1")[written..].iter().map(Event::target).collect();
-    assert_eq!(told, ["nodenetworkstates/status"], "what was asked for, and nothing else");
+    let reported: Vec<String> = fleet.writes_of("n1")[written..].iter().map(Event::target).collect();
+    assert_eq!(reported, ["nodenetworkstates/status"], "what was asked for, and nothing else");
     assert_eq!(
         ["n1", "n2"].map(|node| (fleet.network(node), fleet.activations(node), fleet.history(node))),
         before
@@ -32,18 +32,18 @@ fn an_agent_that_starts_on_a_settled_node_is_not_noticed() {
 
     // Whoever asks while no agent runs is answered by the next one.
     fleet.kill_agent("n1");
-    let told = fleet.state_reports("n1");
+    let reported = fleet.state_reports("n1");
     fleet.request_state("n1", "please");
     fleet.start_agent(fleet.node("n1"));
-    fleet.eventually("what was asked meanwhile is told", || fleet.state_reports("n1") > told);
-    // Once the word was taken away, the same word is another request.
+    fleet.eventually("what was asked meanwhile is reported", || fleet.state_reports("n1") > reported);
+    // Once the label was removed, the same label is another request.
     fleet.cluster.run(&["label", STATES, "n1", "nmstate.io/force-nns-refresh-"]).unwrap();
     fleet.request_state("n1", "please");
-    fleet.eventually("what was asked again is told", || fleet.state_reports("n1") > told + 1);
+    fleet.eventually("what was asked again is reported", || fleet.state_reports("n1") > reported + 1);
 }
 
 #[test]
-fn a_frozen_agent_says_so_and_continues_when_unfrozen() {
+fn a_frozen_node_reports_it_and_continues_when_unfrozen() {
     let fleet = Fleet::new("frozen", 1);
     assert!(fleet.linesman("n1", &["freeze", "cabling", "in", "rack", "7"]).success());
     fleet.policy("later", &json!({ "desiredState": bridge("br-later") }));
@@ -54,8 +54,8 @@ fn a_frozen_agent_says_so_and_continues_when_unfrozen() {
     assert_eq!(fleet.enactment_condition("n1", "later"), "Pending");
     assert!(!fleet.has_interface("n1", "br-later"));
     fleet.refresh("n1");
-    let told = fleet.writes_of("n1").iter().filter(|event| event.name == "n1.later").count();
-    assert_eq!(told, 1, "once is enough");
+    let reported = fleet.writes_of("n1").iter().filter(|event| event.name == "n1.later").count();
+    assert_eq!(reported, 1, "once is enough");
     assert!(fleet.linesman("n1", &["unfreeze"]).success());
     fleet.wait_policy("later", "Available");
     assert!(fleet.has_interface("n1", "br-later"));
@@ -80,7 +80,7 @@ fn an_agent_waits_for_another_handler() {
     });
     fleet.wait_agent_status("n1", "another handler");
     assert!(!fleet.has_interface("n1", "br-later"));
-    assert_eq!(fleet.writes_of("n1"), [], "nothing is taken and nothing is told");
+    assert_eq!(fleet.writes_of("n1"), [], "nothing is accepted and nothing is reported");
     other.kill().unwrap();
     fleet.wait_policy("later", "Available");
     assert!(fleet.has_interface("n1", "br-later"));

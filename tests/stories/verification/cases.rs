@@ -10,7 +10,7 @@ pub struct Case {
     pub there: Option<&'static str>,
     /// Shell, between apply and verification.
     pub alter: &'static str,
-    /// Shell, after each attempt was taken back: what no rollback knows of.
+    /// Shell, after each attempt was rolled back: what no rollback restores.
     pub after: &'static str,
     /// Where ours must find fault; None: it must hold.
     pub path: Option<&'static str>,

@@ -23,7 +23,7 @@ set -e
 nmcli connection delete uuid \"$(nmcli -g GENERAL.CON-UUID device show \"$1\")\"
 ";
 
-/// One node for all of a group: every attempt is taken back.
+/// One node for all of a group: every attempt is rolled back.
 fn hold_to_the_incumbent(lab: &str, cases: &[Case]) {
     let incumbent = env!("CARGO_BIN_EXE_incumbent");
     let host = Host::built(lab, |node| node.binary(incumbent));

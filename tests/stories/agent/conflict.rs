@@ -1,9 +1,9 @@
-//! Two policies that cannot both hold.
+//! Two policies that conflict.
 
 use linesman_tests::agent_host::{AgentHost, policy};
 
 #[test]
-fn a_contradiction_is_refused_with_both_names() {
+fn a_conflicting_policy_is_refused_and_both_are_named() {
     let agent_host = AgentHost::new("contra");
     agent_host.write("office", &policy("office", "priority: 0", "br1", 1400, "eth1"));
     agent_host.wait_phase("office", "in-sync");
@@ -13,7 +13,7 @@ fn a_contradiction_is_refused_with_both_names() {
     assert_eq!(reason, "conflict: interfaces[br1].mtu: storage wants 1300, office wants 1400 [LM0019]");
     assert_eq!(agent_host.phase("office"), "in-sync", "what stands stays");
     assert_eq!(agent_host.changes(), ["policy office"], "nothing was touched for it");
-    // It waits for nothing but the end of the contradiction.
+    // It is applied as soon as the conflict is gone.
     agent_host.write("storage", &policy("storage", "priority: 9", "br1", 1400, "eth1"));
     agent_host.wait_phase("storage", "in-sync");
     assert_eq!(agent_host.changes(), ["policy office"], "it held already");
@@ -21,7 +21,7 @@ fn a_contradiction_is_refused_with_both_names() {
 }
 
 #[test]
-fn a_file_that_is_wrong_is_told_with_its_place_and_nothing_is_lost() {
+fn an_invalid_file_is_reported_with_its_line_and_reverts_nothing() {
     let agent_host = AgentHost::new("wrong");
     agent_host.write("office", &policy("office", "onDelete: Revert", "br1", 1400, "eth1"));
     agent_host.wait_phase("office", "in-sync");

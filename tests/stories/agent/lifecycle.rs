@@ -1,9 +1,9 @@
-//! Manners: the socket, health, signals, a second agent, no agent.
+//! The life of an agent: its socket, health, signals, a second agent, no agent.
 
 use linesman_tests::agent_host::{AgentHost, policy};
 
 #[test]
-fn an_agent_has_manners() {
+fn the_agent_starts_reloads_and_stops_cleanly() {
     let agent_host = AgentHost::new("manners");
     let node = &agent_host.host.node;
     assert!(agent_host.get("/healthz").ends_with("\r\n\r\nok\n"));
@@ -13,7 +13,7 @@ fn an_agent_has_manners() {
     assert_eq!(socket.trim(), "600");
     let second = agent_host.host.linesman(&["agent", "--standalone", "--listen", "none"]);
     assert_eq!(second.code(), Some(7), "{}", second.stderr);
-    assert!(second.stderr.contains("another linesman agent runs"), "{}", second.stderr);
+    assert!(second.stderr.contains("another linesman agent is running"), "{}", second.stderr);
 
     // A file that came while nobody looked: SIGHUP reads everything again.
     agent_host.write("bridge", &policy("bridge", "priority: 0", "br1", 1400, "eth1"));

@@ -1,4 +1,4 @@
-//! The API server goes away in mid-change: the node decides by the policy's probes, and tells when somebody listens again.
+//! The API server fails during a change: the probes of the policy decide, and the outcome is reported when it is back.
 
 use linesman_tests::fleet::Fleet;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const WAITS: &str = "status updates are sent when it is back";
 
 #[test]
-fn a_change_ends_without_the_api_server_and_is_told_when_it_is_back() {
+fn a_change_completes_without_the_api_server_and_is_reported_later() {
     let fleet = Fleet::new("api-away", 1);
     let own = json!(["gateway", "dns"]);
     let cases = [
