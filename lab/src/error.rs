@@ -6,7 +6,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// What can go wrong in the lab. Every message says where, and what to do about it.
 #[derive(thiserror::Error)]
 pub enum Error {
-    #[error("the lab makes namespaces and mounts, and needs root: run this as root")]
+    #[error("the lab creates namespaces and mounts: run this as root")]
     NotRoot,
     #[error("{what}: {source}")]
     Io { what: String, source: std::io::Error },
@@ -16,7 +16,7 @@ pub enum Error {
         "`{command}` on {place} did not end within {after:?} and was killed\n--- stdout\n{stdout}\n--- stderr\n{stderr}"
     )]
     TooLong { command: String, place: String, after: Duration, stdout: String, stderr: String },
-    #[error("waited {after:?} in vain for {what}")]
+    #[error("timed out after {after:?} waiting for {what}")]
     Waited { what: String, after: Duration },
     #[error("{what} is in the machine's own network namespace: refusing to touch it")]
     NotInLab { what: String },
@@ -27,12 +27,12 @@ pub enum Error {
     #[error("{program} is missing and could not be installed: install the package {package}")]
     Missing { program: String, package: String },
     #[error(
-        "go is missing, and Kubernetes is built from its source: install Go 1.24 or newer (https://go.dev/dl, or Debian's golang-go from trixie on) and have it in the PATH"
+        "go is missing, and Kubernetes is built from source: install Go 1.24 or newer (https://go.dev/dl, or golang-go of Debian 13 or newer) and add it to PATH"
     )]
     NoGo,
     #[error("building {program} failed; the end of {}:\n{tail}", log.display())]
     Build { program: String, log: PathBuf, tail: String },
-    #[error("making the root file system {root} failed; the end of {}:\n{tail}", log.display())]
+    #[error("building the root file system {root} failed; the end of {}:\n{tail}", log.display())]
     Root { root: String, log: PathBuf, tail: String },
     #[error("{0}")]
     Refused(String),

@@ -34,7 +34,7 @@ pub enum Category {
     Transient,
     /// No changes were made; the host lacks something that somebody must provide.
     Environment,
-    /// The change was made, did not hold, and was rolled back. Terminal for this document.
+    /// The change was applied, failed, and was rolled back. Terminal for this document.
     RolledBack,
     /// The rollback was not complete; a person must look.
     Incomplete,
@@ -101,7 +101,7 @@ pub struct Outcome {
     /// Why, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What did not hold after the change.
+    /// What differed from the desired state after the change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
     /// What is not as before after the rollback.

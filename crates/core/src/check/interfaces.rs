@@ -69,7 +69,7 @@ pub(super) fn top_keys(state: &State<'_>) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// NMState drops keys of an interface that it does not know, without a word.
+/// NMState silently drops keys of an interface that it does not know.
 pub(super) fn keys(state: &State<'_>) -> Vec<Diagnostic> {
     let kept = state.interfaces.iter().filter(|i| !matches!(i.presence, Presence::Absent | Presence::Ignore));
     kept.flat_map(unknown_keys).take(MAX_DIAGNOSTICS).collect()

@@ -1,4 +1,4 @@
-//! Two policies that cannot both hold.
+//! A conflict between two policies.
 
 use std::fmt;
 

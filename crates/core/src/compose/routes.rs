@@ -1,4 +1,4 @@
-//! Which routes and rules of two policies cannot stand together.
+//! Which routes and rules of two policies conflict.
 
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ fn same_place(one: &Value, other: &Value) -> bool {
         && number(one, "metric", -1) == number(other, "metric", -1)
 }
 
-/// Routes with weights are meant to stand beside each other.
+/// Routes with weights are meant to coexist.
 fn shares_load(one: &Value, other: &Value) -> bool {
     one.get("weight").is_some_and(|w| !w.is_null()) && other.get("weight").is_some_and(|w| !w.is_null())
 }

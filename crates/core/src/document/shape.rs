@@ -81,7 +81,7 @@ fn policy(mut holder: Node, called: &str, name: Option<String>) -> Result<Shape,
     Ok(Shape { state: holder, capture, policy: name, written: Written::default() })
 }
 
-/// A state's own keys next to `desired` would be lost without a word.
+/// A state's own keys next to `desired` would be silently ignored.
 fn refuse_strangers(root: &Node) -> Result<(), ShapeError> {
     const KNOWN: [&str; 4] = ["capture", "desired", "desiredState", "current"];
     let entries = root.entries().unwrap_or_default();

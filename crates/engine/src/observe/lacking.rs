@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::netlink::Netlink;
 
-/// Where the kernel does not say, nothing is held against the document: it will be seen when it is applied.
+/// Where the kernel does not say, the document is not rejected: an error appears when it is applied.
 pub async fn lacking(desired: &Value, observed: &Value) -> BTreeSet<InterfaceKind> {
     let needed = types_to_make(desired, observed).into_iter().filter_map(|kind| match kind.requirement() {
         Requirement::KernelDriver(driver) => Some((kind, driver)),

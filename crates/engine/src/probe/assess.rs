@@ -24,19 +24,19 @@ pub enum ProbeChange {
     Holds,
     /// It did not pass before; now it does.
     Gained,
-    /// It passed before, or nobody had asked: this is held against the change.
+    /// It passed before, or was not tried: the change fails.
     Broke {
         why: String,
     },
-    /// It passed in full before, and only in part now: this is held against the change.
+    /// It passed in full before, and only in part now: the change fails.
     Weakened {
         why: String,
     },
-    /// It failed before too: reported, not held against the change.
+    /// It failed before too: reported, but the change does not fail.
     StillFails {
         why: String,
     },
-    /// There was nothing to probe before; now there is, and it fails: reported, not held against the change.
+    /// There was nothing to probe before; now there is, and it fails: reported, but the change does not fail.
     FailsAnew {
         why: String,
     },
