@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use linesman_core::codes::CONTRADICTION;
+use linesman_core::codes::CONFLICT;
 use linesman_core::codes::failures::NO_SECRET;
 use linesman_core::compose::compose;
 use linesman_core::inverse::{inverse, without};
@@ -90,7 +90,7 @@ pub async fn together(
         Ok(state) => state,
         Err(conflicts) => {
             let conflicts: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
-            return unfit(format!("conflict: {} [{CONTRADICTION}]", conflicts.join("; ")));
+            return unfit(format!("conflict: {} [{CONFLICT}]", conflicts.join("; ")));
         }
     };
     let probes = match probes(&all) {

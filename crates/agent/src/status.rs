@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use linesman_core::codes::CONTRADICTION;
+use linesman_core::codes::CONFLICT;
 use linesman_core::compare::Difference;
 use linesman_core::policy::Drift;
 use linesman_core::reconcile::{Entry, Ledger, PolicyState, refusals};
@@ -126,7 +126,7 @@ pub fn policies(
                 status(
                     &policy.name,
                     PolicyPhase::Refused,
-                    Some(format!("conflict: {} [{CONTRADICTION}]", conflicts.join("; "))),
+                    Some(format!("conflict: {} [{CONFLICT}]", conflicts.join("; "))),
                 )
             }
             (None, None) => status(&policy.name, PolicyPhase::Pending, None),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use linesman_core::check::{check, without_cluster};
 use linesman_core::codes::{
-    self, BAD_SETTING, BASE_ABSENT, CLEAR_SECRET, CONTRADICTION, Explanation, NOT_A_PROFILE, NOT_IMPORTABLE,
+    self, BAD_SETTING, BASE_ABSENT, CLEAR_SECRET, CONFLICT, Explanation, NOT_A_PROFILE, NOT_IMPORTABLE,
     NOT_NETPLAN, TOO_LARGE, failures,
 };
 use linesman_core::compose::compose;
@@ -131,7 +131,7 @@ fn codes_are_found_in_texts() {
 #[test]
 fn wrong_examples_cause_their_code_and_nothing_else() {
     let mut others = Vec::new();
-    let apart = [TOO_LARGE, CONTRADICTION, CLEAR_SECRET];
+    let apart = [TOO_LARGE, CONFLICT, CLEAR_SECRET];
     for entry in codes::all().filter(|entry| !apart.contains(&entry.code)) {
         let Some(incorrect) = entry.incorrect() else { continue };
         let found: BTreeSet<_> = spoken(entry, &incorrect).into_iter().collect();
@@ -173,7 +173,7 @@ fn the_example_of_a_secret_in_clear_is_one() {
 
 #[test]
 fn the_example_of_a_conflict_is_one_between_two_documents() {
-    let (incorrect, _) = entry(CONTRADICTION);
+    let (incorrect, _) = entry(CONFLICT);
     let (one, other) = incorrect.split_once("---\n").expect("it has two documents");
     let policy = |name: &str, text: &str| {
         assert_eq!(said_offline(text), Vec::<&str>::new());

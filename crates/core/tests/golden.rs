@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use linesman_core::codes::CONTRADICTION;
+use linesman_core::codes::CONFLICT;
 use linesman_core::compare::Difference;
 use linesman_core::compose::{compose, in_order};
 use linesman_core::document::{Document, tree};
@@ -102,7 +102,7 @@ fn composed(case: &Case) -> String {
     match compose(&all) {
         Ok(state) => order + &yaml_serde::to_string(&state).unwrap(),
         Err(conflicts) => {
-            let refusals = conflicts.iter().map(|c| format!("refused[{CONTRADICTION}]: {c}\n"));
+            let refusals = conflicts.iter().map(|c| format!("refused[{CONFLICT}]: {c}\n"));
             order + &refusals.collect::<String>()
         }
     }

@@ -82,7 +82,7 @@ impl Agent {
         let Some(cluster) = &mut self.cluster else { return };
         for status in status::policies(&self.sources, &self.ledger, &self.host.drift, clock::now()) {
             if let (status::PolicyPhase::Refused, Some(why)) = (status.phase, &status.reason) {
-                cluster.contradicted(&status.name, why);
+                cluster.report_conflict(&status.name, why);
             }
         }
         let freeze = freeze::read(&self.config.settings.state_dir);

@@ -154,7 +154,7 @@ impl Cluster {
     }
 
     /// A policy that conflicts with others is not applied, and is reported as failed.
-    pub fn contradicted(&mut self, name: &str, why: &str) {
+    pub fn report_conflict(&mut self, name: &str, why: &str) {
         if let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) {
             release.report(report::ended(&Outcome::abandoned(Category::Input, why), false), true);
             self.store();

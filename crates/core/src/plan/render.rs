@@ -36,13 +36,13 @@ fn impact(plan: &Plan) -> String {
 
 fn lines(change: &Change, style: TextStyle) -> Vec<String> {
     let mut lines = vec![sign(change.kind, &headline(change), style)];
-    if !is_told_by_headline(change) {
+    if !is_in_headline(change) {
         lines.extend(change.details.iter().map(|detail| format!("    {}", line(change, detail, style))));
     }
     lines
 }
 
-fn is_told_by_headline(change: &Change) -> bool {
+fn is_in_headline(change: &Change) -> bool {
     match change.subject {
         Subject::Route { .. } | Subject::RouteRule { .. } => change.kind != ChangeKind::Modify,
         Subject::Interface { .. } => change.kind == ChangeKind::Remove,
@@ -53,7 +53,7 @@ fn is_told_by_headline(change: &Change) -> bool {
 fn headline(change: &Change) -> String {
     let entry =
         change.details.first().map(|detail| if detail.want.is_object() { &detail.want } else { &detail.got });
-    let entry = entry.filter(|_| is_told_by_headline(change));
+    let entry = entry.filter(|_| is_in_headline(change));
     match &change.subject {
         Subject::Interface { name, kind } if change.kind == ChangeKind::Persist => {
             format!("{kind} {name}: the saved profiles would not restore this state at the next boot")

@@ -11,7 +11,7 @@ use super::content::Content;
 use super::facts::{EnactmentFacts, Index, NodeFacts, PolicyFacts, Situation};
 use super::overlay::state_for;
 use super::progress::NodeProgress;
-use linesman_core::codes::CONTRADICTION;
+use linesman_core::codes::CONFLICT;
 use linesman_core::compose::{in_order, makes_any, needs};
 use linesman_core::policy::Policy;
 use linesman_core::reconcile::refused;
@@ -155,5 +155,5 @@ fn conflict_with(own: &Policy, all: &[Policy], is_applied: impl Fn(&str) -> bool
     let refused = refused(&plain, is_applied);
     let conflict = refused.get(&own.name)?.first()?;
     let other = conflict.other_policy(&own.name);
-    Some(format!("[{CONTRADICTION}] conflicts with the policy {other}: desiredState.{conflict}"))
+    Some(format!("[{CONFLICT}] conflicts with the policy {other}: desiredState.{conflict}"))
 }

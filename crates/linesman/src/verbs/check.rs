@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use linesman_core::codes::CONTRADICTION;
+use linesman_core::codes::CONFLICT;
 use linesman_core::compose::compose;
 use linesman_core::diagnostic::{Diagnostic, render};
 use linesman_core::diagnostic_record::DiagnosticRecord;
@@ -47,7 +47,7 @@ fn conflicts(checked: &mut [Checked]) {
             newer.and_then(|at| checked.get(at))
         {
             let path = conflict.path.clone();
-            let problem = Diagnostic::new(CONTRADICTION, format!("conflict: {conflict}"))
+            let problem = Diagnostic::new(CONFLICT, format!("conflict: {conflict}"))
                 .spanning(document.span(&path))
                 .at(path)
                 .hint("set it in one document only, or make both agree; use --apart if the documents are for different hosts");
