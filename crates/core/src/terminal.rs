@@ -1,5 +1,11 @@
 //! Text for a terminal, coloured where the reader's can show it.
 
+/// Text of unknown origin on one line: control characters, which could move the cursor or start a line, are escaped.
+pub fn printable(text: &str) -> String {
+    let escaped = |c: char| c.is_control() && c != '\t';
+    text.chars().map(|c| if escaped(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
+}
+
 #[derive(Debug, Clone, Copy)]
 pub struct TextStyle {
     pub colour: bool,
@@ -37,5 +43,15 @@ impl TextStyle {
 
     pub fn dim(self, text: &str) -> String {
         self.with("2", text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(printable("Straße\n\u{1b}[2J\u{9b}1m"), "Straße\\n\\u{1b}[2J\\u{9b}1m");
     }
 }

@@ -4,7 +4,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::Resettable;
+use clap::{Arg, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use linesman_engine::probe::Probe;
 
 use crate::exit;
@@ -28,6 +29,22 @@ pub struct Cli {
 
     #[command(subcommand)]
     pub verb: Verb,
+}
+
+impl Cli {
+    pub fn read() -> clap::error::Result<Self> {
+        let mut command = without_empty_variables(Self::command());
+        let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+/// A variable that is empty is not set: manifests and unit files often set one whether or not somebody chose a value.
+fn without_empty_variables(command: Command) -> Command {
+    let empty = |arg: &Arg| arg.get_env().and_then(std::env::var_os).is_some_and(|value| value.is_empty());
+    command
+        .mut_args(|arg| if empty(&arg) { arg.env(Resettable::Reset) } else { arg })
+        .mut_subcommands(without_empty_variables)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

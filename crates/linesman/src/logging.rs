@@ -1,18 +1,24 @@
 //! The log of this process, on standard error: every `tracing` event, and what nmstate reports through `log`.
 
+mod entry;
+
 use std::fmt;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 
 use clap::ValueEnum;
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::format::Writer;
-use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{self as subscriber, FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::Verb;
+use entry::Entry;
 
 /// Sets the format for a daemon.
 pub const FORMAT: &str = "LINESMAN_LOG_FORMAT";
@@ -53,24 +59,29 @@ pub fn install(verb: &Verb) {
     }
 }
 
-/// The worker's standard error is that of the process that started it, so it writes the same format.
+/// The worker writes to the standard error of the daemon that starts it, in the same format.
 pub fn worker_arguments(format: LogFormat) -> Vec<String> {
     let value = format.to_possible_value();
     value.map(|value| vec![FLAG.to_owned(), value.get_name().to_owned()]).unwrap_or_default()
 }
 
-pub fn install_for_worker(mut arguments: impl Iterator<Item = String>) {
-    let given = arguments.find(|argument| argument == FLAG).and_then(|_| arguments.next());
-    let format = given.and_then(|text| LogFormat::from_str(&text, true).ok());
-    start(COMMAND, format.unwrap_or(LogFormat::Text), Prefix::Word);
+/// A command gives its worker no format.
+pub fn install_for_worker(arguments: impl Iterator<Item = String>) {
+    match format_for_worker(arguments) {
+        Some(format) => start(DAEMON, format, Prefix::TimeAndLevel),
+        None => start(COMMAND, LogFormat::Text, Prefix::Word),
+    }
 }
 
-/// What ends a daemon. In a log of JSON objects it is one of them.
+fn format_for_worker(mut arguments: impl Iterator<Item = String>) -> Option<LogFormat> {
+    let given = arguments.find(|argument| argument == FLAG).and_then(|_| arguments.next())?;
+    LogFormat::from_str(&given, true).ok()
+}
+
+/// What ends a daemon: an entry like the others, and written whatever RUST_LOG says.
 pub fn fatal(format: LogFormat, error: impl fmt::Display) {
-    match format {
-        LogFormat::Json => tracing::error!("{error}"),
-        LogFormat::Text => crate::output::error(format!("linesman: {error}")),
-    }
+    let lines = Lines { format, prefix: Prefix::TimeAndLevel.or_priority() };
+    std::io::stderr().write_all(lines.write(&Entry::new(Level::ERROR, error)).as_bytes()).ok();
 }
 
 fn start(default: &str, format: LogFormat, prefix: Prefix) {
@@ -78,13 +89,9 @@ fn start(default: &str, format: LogFormat, prefix: Prefix) {
     let parsed = asked.as_deref().map(str::parse::<Targets>);
     let unreadable = parsed.as_ref().and_then(|filter| filter.as_ref().err().map(ToString::to_string));
     let filter = parsed.and_then(Result::ok).or_else(|| default.parse().ok()).unwrap_or_default();
-    let prefix = if std::env::var_os("JOURNAL_STREAM").is_some() { Prefix::Priority } else { prefix };
-    let layer = subscriber::layer().with_writer(std::io::stderr);
-    let registry = tracing_subscriber::registry().with(filter);
-    let installed = match format {
-        LogFormat::Json => registry.with(layer.json().flatten_event(true)).try_init(),
-        LogFormat::Text => registry.with(layer.event_format(prefix)).try_init(),
-    };
+    let lines = Lines { format, prefix: prefix.or_priority() };
+    let layer = subscriber::layer().with_writer(std::io::stderr).event_format(lines);
+    let installed = tracing_subscriber::registry().with(filter).with(most()).with(layer).try_init();
     if let Err(e) = installed {
         crate::output::error(format!("linesman: no log will be written: {e}"));
     }
@@ -93,57 +100,69 @@ fn start(default: &str, format: LogFormat, prefix: Prefix) {
     }
 }
 
-impl<S, N> FormatEvent<S, N> for Prefix
+/// How much may be logged at all. At `debug` these libraries print whole connections and messages, with their secrets.
+fn most() -> Targets {
+    let quoting = ["nmstate", "nispor", "zbus", "zvariant"];
+    quoting.iter().fold(Targets::new().with_default(Level::TRACE), |most, target| {
+        most.with_target(*target, Level::INFO)
+    })
+}
+
+/// How entries become lines.
+#[derive(Clone, Copy, Debug)]
+struct Lines {
+    format: LogFormat,
+    prefix: Prefix,
+}
+
+impl Lines {
+    fn write(self, entry: &Entry) -> String {
+        match self.format {
+            LogFormat::Json => entry.json(),
+            LogFormat::Text => entry.text(self.prefix),
+        }
+    }
+}
+
+impl<S, N> FormatEvent<S, N> for Lines
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
 {
     fn format_event(
         &self,
-        context: &FmtContext<'_, S, N>,
+        _: &FmtContext<'_, S, N>,
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        let mut text = String::new();
-        context.format_fields(Writer::new(&mut text), event)?;
-        // Each line of its own: journald would take the second one for another message, of no priority.
-        for line in text.lines() {
-            self.write(*event.metadata().level(), &mut writer)?;
-            writeln!(writer, "{line}")?;
-        }
-        Ok(())
+        Entry::of(event).map_or(Ok(()), |entry| writer.write_str(&self.write(&entry)))
     }
 }
 
 impl Prefix {
-    fn write(self, level: Level, writer: &mut Writer<'_>) -> fmt::Result {
-        match self {
-            Self::Priority => write!(writer, "<{}>", priority(level)),
-            Self::TimeAndLevel => {
-                SystemTime.format_time(writer)?;
-                write!(writer, " {level:>5} ")
-            }
-            Self::Word => write!(writer, "{}: ", word(level)),
+    fn or_priority(self) -> Self {
+        let stream = std::env::var("JOURNAL_STREAM").ok();
+        if stream.is_some_and(|stream| is_standard_error(&stream)) { Self::Priority } else { self }
+    }
+}
+
+/// systemd's variable names a device and an inode. A shell that a unit started inherits the variable, but its standard
+/// error is a terminal (systemd.exec(5)).
+fn is_standard_error(stream: &str) -> bool {
+    let descriptor = std::io::stderr().as_fd().try_clone_to_owned();
+    let metadata = descriptor.and_then(|descriptor| File::from(descriptor).metadata());
+    metadata.is_ok_and(|metadata| stream == format!("{}:{}", metadata.dev(), metadata.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worker_is_given_the_format_of_its_daemon() {
+        for format in [LogFormat::Text, LogFormat::Json] {
+            assert_eq!(format_for_worker(worker_arguments(format).into_iter()), Some(format));
         }
-    }
-}
-
-/// As in syslog(3).
-fn priority(level: Level) -> u8 {
-    match level {
-        Level::ERROR => 3,
-        Level::WARN => 4,
-        Level::INFO => 6,
-        _ => 7,
-    }
-}
-
-fn word(level: Level) -> &'static str {
-    match level {
-        Level::ERROR => "error",
-        Level::WARN => "warning",
-        Level::INFO => "info",
-        Level::DEBUG => "debug",
-        Level::TRACE => "trace",
+        assert_eq!(format_for_worker(std::iter::empty()), None);
     }
 }

@@ -9,7 +9,6 @@ mod verbs;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
 use linesman_engine::transaction::Settings;
 use linesman_engine::worker;
@@ -23,7 +22,7 @@ fn main() -> ExitCode {
         logging::install_for_worker(std::env::args().skip(2));
         return within(worker::main());
     }
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(e) => {
             e.print().ok();

@@ -2,19 +2,25 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::process::Command;
+use std::os::unix::fs::MetadataExt;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 const AGENT: &[&str] = &["agent", "--standalone", "--listen", "nowhere"];
 const OPERATOR: &[&str] = &["operator", "--listen", "nowhere"];
 
-fn stderr(arguments: &[&str], environment: &[(&str, &str)]) -> String {
+fn command(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_linesman"));
     for name in ["RUST_LOG", "JOURNAL_STREAM", "LINESMAN_LOG_FORMAT"] {
         command.env_remove(name);
     }
-    let output = command.args(arguments).envs(environment.iter().copied()).output().expect("it was built");
+    command.args(arguments).envs(environment.iter().copied()).stdin(Stdio::null());
+    command
+}
+
+fn stderr(arguments: &[&str], environment: &[(&str, &str)]) -> String {
+    let output = command(arguments, environment).output().expect("it was built");
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -35,11 +41,70 @@ fn a_command_warns_of_an_unreadable_journal_and_names_the_file() {
     assert!(text.contains("error="), "{text}");
 }
 
+/// What is written when standard error is the stream that JOURNAL_STREAM names.
+fn journal(arguments: &[&str], name: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let file = std::fs::File::create(&path).unwrap();
+    let metadata = file.metadata().unwrap();
+    let stream = format!("{}:{}", metadata.dev(), metadata.ino());
+    command(arguments, &[("JOURNAL_STREAM", &stream)]).stderr(file).status().unwrap();
+    std::fs::read_to_string(path).unwrap()
+}
+
 #[test]
 fn journald_gets_the_priority() {
     let dir = broken_journal("journald");
-    let text = stderr(&["--state-dir", &dir, "history"], &[("JOURNAL_STREAM", "8:1")]);
+    let text = journal(&["--state-dir", &dir, "history"], "journald.log");
     assert!(text.starts_with("<4>cannot read a record of the journal"), "{text}");
+}
+
+#[test]
+fn journald_gets_the_priority_of_what_ends_a_daemon() {
+    for (arguments, name) in [(AGENT, "agent.log"), (OPERATOR, "operator.log")] {
+        let text = journal(arguments, name);
+        assert!(text.starts_with("<3>") && text.contains("nowhere"), "{text}");
+    }
+}
+
+/// A shell of a systemd unit inherits the variable, but not the stream.
+#[test]
+fn another_stream_than_the_journals_gets_no_priority() {
+    let dir = broken_journal("not-journald");
+    let text = stderr(&["--state-dir", &dir, "history"], &[("JOURNAL_STREAM", "8:1")]);
+    assert!(text.starts_with("warning: "), "{text}");
+}
+
+#[test]
+fn what_ends_a_daemon_is_printed_whatever_rust_log_says() {
+    for arguments in [AGENT, OPERATOR] {
+        let text = stderr(arguments, &[("RUST_LOG", "off")]);
+        assert!(text.contains(" ERROR ") && text.contains("nowhere"), "{text}");
+        let text = stderr(&[arguments, &["--log-format", "json"]].concat(), &[("RUST_LOG", "off")]);
+        let event: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(event["level"], "ERROR", "{text}");
+        assert!(event["message"].as_str().is_some_and(|m| m.contains("nowhere")), "{text}");
+    }
+}
+
+#[test]
+fn an_empty_variable_is_not_set() {
+    let empty = [("LINESMAN_LOG_FORMAT", ""), ("LINESMAN_STATE_DIR", ""), ("LINESMAN_DEAD_MAN", "")];
+    for arguments in [AGENT, OPERATOR] {
+        let text = stderr(arguments, &empty);
+        assert!(text.contains(" ERROR ") && text.contains("nowhere"), "{text}");
+    }
+}
+
+#[test]
+fn a_worker_writes_like_the_process_that_started_it() {
+    let loud = [("RUST_LOG", "linesman=loud")];
+    let first = |arguments: &[&str]| stderr(arguments, &loud).lines().next().unwrap_or_default().to_owned();
+    let text = first(&["apply-worker", "--log-format", "text"]);
+    assert!(text.contains("Z  WARN RUST_LOG cannot be read"), "{text}");
+    let text = first(&["apply-worker", "--log-format", "json"]);
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["level"], "WARN", "{text}");
+    let text = first(&["apply-worker"]);
+    assert!(text.starts_with("warning: RUST_LOG cannot be read"), "{text}");
 }
 
 #[test]
