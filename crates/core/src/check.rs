@@ -7,7 +7,7 @@ pub mod fields;
 mod interfaces;
 mod layers;
 mod names;
-mod nearest;
+pub(crate) mod nearest;
 mod ports;
 mod reserved;
 mod routes;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::document::Document;
 use crate::path::Path;
+use crate::secrets::{MASK, mask_source_line, without};
 use crate::terminal::TextStyle;
 
 /// A stretch of one line; line and column count from 1, in characters.
@@ -80,6 +81,19 @@ impl<'a> Source<'a> {
         diagnostic.span.or_else(|| self.document?.span(diagnostic.path.as_ref()?))
     }
 
+    /// Its message, without a secret that is written at its place.
+    pub(crate) fn message_of(&self, diagnostic: &Diagnostic) -> String {
+        let message = &diagnostic.message;
+        let Some(span) = self.span_of(diagnostic) else { return message.clone() };
+        let (number, column) = (span.line.saturating_sub(1), span.column.saturating_sub(1));
+        let secret = mask_source_line(self.text, number).and_then(|(_, secret)| secret);
+        if secret.is_none_or(|start| column < start) {
+            return message.clone();
+        }
+        let line = self.text.lines().nth(number).unwrap_or_default();
+        without(message, &line.chars().skip(column).take(span.len).collect::<String>())
+    }
+
     /// Its path with list items called by their names; none at the top.
     pub(crate) fn path_of(&self, diagnostic: &Diagnostic) -> Option<Path> {
         let path = diagnostic.path.as_ref().filter(|path| !path.is_root())?;
@@ -95,7 +109,7 @@ pub fn render<'a>(diagnostic: &Diagnostic, source: impl Into<Source<'a>>, colour
     let place = span.map_or(String::new(), |span| format!("{}:{}:", span.line, span.column));
     let mut out = format!("{}:{place} ", source.name);
     out += &style.bold_red(&format!("error[{}]", diagnostic.code));
-    let _ = writeln!(out, ": {}", style.bold(&diagnostic.message));
+    let _ = writeln!(out, ": {}", style.bold(&source.message_of(diagnostic)));
     if let Some(span) = span {
         out += &excerpt(source.text, span, style);
     }
@@ -112,14 +126,19 @@ pub fn render<'a>(diagnostic: &Diagnostic, source: impl Into<Source<'a>>, colour
 const EXCERPT_WIDTH: usize = 100;
 
 fn excerpt(text: &str, span: Span, style: TextStyle) -> String {
-    let Some(line) = text.lines().nth(span.line.saturating_sub(1)) else {
+    let Some((line, secret)) = mask_source_line(text, span.line.saturating_sub(1)) else {
         return String::new();
     };
     let start = span.column.saturating_sub(1);
+    // The mask is as long as it is, whatever the secret was.
+    let (start, len) = match secret {
+        Some(secret) if start >= secret => (secret, MASK.len()),
+        _ => (start, span.len),
+    };
     let skipped =
         if line.chars().count() > EXCERPT_WIDTH { start.saturating_sub(EXCERPT_WIDTH / 3) } else { 0 };
     let shown: String = line.chars().skip(skipped).take(EXCERPT_WIDTH).map(printable).collect();
-    let carets = span.len.min(shown.chars().count().saturating_sub(start - skipped)).max(1);
+    let carets = len.min(shown.chars().count().saturating_sub(start - skipped)).max(1);
     let number = span.line.to_string();
     let gutter = " ".repeat(number.len());
     let bar = style.blue("|");
@@ -173,6 +192,20 @@ mod tests {
     #[test]
     fn says_what_it_can_without_a_place() {
         assert_eq!(render(&Diagnostic::new("LM0000", "no"), ("a", ""), false), "a: error[LM0000]: no\n");
+    }
+
+    #[test]
+    fn a_secret_is_shown_neither_on_its_line_nor_in_the_message() {
+        let text = "802.1x:\n  password: 884 # x\n";
+        let problem = Diagnostic::new("LM0000", "'884' is no text").spanning(Some(Span {
+            line: 2,
+            column: 13,
+            len: 3,
+        }));
+        assert_eq!(
+            render(&problem, ("a", text), false),
+            "a:2:13: error[LM0000]: '<masked>' is no text\n    |\n  2 |   password: <masked>\n    |             ^^^^^^^^\n"
+        );
     }
 
     #[test]

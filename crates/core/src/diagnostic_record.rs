@@ -28,7 +28,7 @@ impl DiagnosticRecord {
             length: span.map(|span| span.len),
             code: Some(diagnostic.code),
             path: source.path_of(diagnostic).map(|path| path.to_string()),
-            message: diagnostic.message.clone(),
+            message: source.message_of(diagnostic),
             hint: diagnostic.hint.clone(),
         }
     }

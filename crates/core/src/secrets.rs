@@ -1,10 +1,12 @@
 //! What must not be shown to others: passwords, keys, tokens. Masked wherever something leaves the host.
 
+mod line;
 mod reference;
 
 use serde_json::Value;
 
 use crate::keyfile::{Line, lines};
+pub(crate) use line::mask_source_line;
 pub use reference::{
     HIDDEN, LookupError, MissingSecret, Reference, Secrets, hide, in_clear, left_open, references,
 };
@@ -31,6 +33,11 @@ pub fn is_secret(key: &str) -> bool {
     // These say how a secret is kept, not what it is.
     let about = key.ends_with("-flags") || key == "wep-key-type" || key == "show-secrets";
     !about && (key == "pin" || WORDS.iter().any(|word| key.contains(word)))
+}
+
+/// A message without a secret that it quotes.
+pub(crate) fn without(message: &str, secret: &str) -> String {
+    if secret.is_empty() { message.to_owned() } else { message.replace(secret, MASK) }
 }
 
 /// A profile file without its secrets.

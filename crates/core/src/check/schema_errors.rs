@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::nearest::nearest;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::path::Path;
+use crate::path::{Path, PathStep};
+use crate::secrets::{is_secret, without};
 
 /// How many known words a hint lists at most.
 const LISTED: usize = 24;
@@ -14,7 +15,10 @@ pub(super) fn explain(error: &str, path: &Path, state: &Value) -> Diagnostic {
     let value = path.find(state).unwrap_or(&Value::Null);
     let said = [unknown_field, missing_field, unknown_variant, wrong_type, wrong_value, wrong_scalar];
     let diagnostic = said.iter().find_map(|say| say(error, value));
-    let diagnostic = diagnostic.unwrap_or_else(|| Diagnostic::new(codes::WRONG_TYPE, error.to_owned()));
+    let mut diagnostic = diagnostic.unwrap_or_else(|| Diagnostic::new(codes::WRONG_TYPE, error.to_owned()));
+    if path.steps().iter().any(|step| matches!(step, PathStep::Key(key) if is_secret(key))) {
+        diagnostic.message = without(&diagnostic.message, &plain(value));
+    }
     diagnostic.at(path.clone())
 }
 

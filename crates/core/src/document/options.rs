@@ -1,8 +1,11 @@
 //! What a policy's spec says beside its desired state.
 
+use serde_json::Value;
+
 use super::probes;
 use super::shape::ShapeError;
 use super::tree::{Entry, Node, Range};
+use crate::check::nearest::nearest;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::policy::{Drift, OnDelete, Options};
@@ -28,8 +31,9 @@ pub(super) fn read(spec: &Node) -> Result<Written, ShapeError> {
             "priority" => options.priority = whole_number(entry)?,
             "patience" => {
                 let seconds = whole_number(entry)?;
-                let seconds = u64::try_from(seconds).map_err(|_| wrong(entry, "a number of seconds"))?;
-                options.patience = Some(seconds);
+                let negative =
+                    |_| invalid(entry, format!("'patience' is a number of seconds and cannot be {seconds}"));
+                options.patience = Some(u64::try_from(seconds).map_err(negative)?);
             }
             "onDelete" => {
                 options.on_delete =
@@ -52,28 +56,40 @@ pub(super) fn read(spec: &Node) -> Result<Written, ShapeError> {
 }
 
 fn whole_number(entry: &Entry) -> Result<i64, ShapeError> {
-    entry.value.to_value().as_i64().ok_or_else(|| wrong(entry, "a whole number"))
+    match entry.value.to_value() {
+        Value::Number(number) => number.as_i64().ok_or_else(|| {
+            invalid(entry, format!("'{}' should be a whole number, but is {number}", entry.key))
+        }),
+        _ => Err(wrong(entry, "a whole number")),
+    }
 }
 
 fn word<T: Copy>(entry: &Entry, words: &[(&str, T)]) -> Result<T, ShapeError> {
-    let written = entry.value.as_str();
-    let found = words.iter().find(|(word, _)| written == Some(*word)).map(|(_, value)| *value);
-    let allowed = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
-    found.ok_or_else(|| wrong(entry, &format!("one of {allowed}")))
+    let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    let allowed = format!("one of {}", known.join(", "));
+    let Some(written) = entry.value.as_str() else { return Err(wrong(entry, &allowed)) };
+    let found = words.iter().find(|(word, _)| written == *word).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let mut error = invalid(entry, format!("'{}' should be {allowed}, but is '{written}'", entry.key));
+        error.diagnostic.hint = nearest(written, &known).map(|near| format!("did you mean '{near}'?"));
+        error
+    })
+}
+
+fn invalid(entry: &Entry, message: String) -> ShapeError {
+    ShapeError::new(Diagnostic::new(codes::WRONG_OPTION, message), entry.value.range)
 }
 
 pub(super) fn wrong(entry: &Entry, needed: &str) -> ShapeError {
-    let found =
-        entry.value.as_str().map_or_else(|| entry.value.kind().to_owned(), |text| format!("'{text}'"));
-    let message = format!("'{}' should be {needed}, but is {found}", entry.key);
-    ShapeError::new(Diagnostic::new(codes::WRONG_OPTION, message), entry.value.range)
+    let message = format!("'{}' should be {needed}, but is {}", entry.key, entry.value.kind());
+    invalid(entry, message)
 }
 
 fn unknown(entry: &Entry) -> ShapeError {
     let message = format!("unknown key '{}' in the policy's spec", entry.key);
     let known: Vec<&str> = KNOWN.iter().skip(2).chain(&OF_A_CLUSTER).copied().collect();
     let diagnostic =
-        Diagnostic::new(codes::WRONG_OPTION, message).hint(format!("known keys: {}", known.join(", ")));
+        Diagnostic::new(codes::WRONG_OPTION, message).hint(format!("there are {}", known.join(", ")));
     ShapeError::new(diagnostic, entry.range)
 }
 
@@ -81,6 +97,31 @@ fn unknown(entry: &Entry) -> ShapeError {
 mod tests {
     use super::KNOWN;
     use crate::check::fields::OPTIONS;
+    use crate::document::Document;
+
+    #[test]
+    fn a_wrong_value_is_named() {
+        let cases = [
+            ("patience: -1", "'patience' is a number of seconds and cannot be -1", None),
+            ("patience: soon", "'patience' should be a whole number, but is text", None),
+            ("priority: 1.5", "'priority' should be a whole number, but is 1.5", None),
+            (
+                "drift: correct",
+                "'drift' should be one of Ignore, Report, Correct, but is 'correct'",
+                Some("did you mean 'Correct'?"),
+            ),
+            ("onDelete: Keep", "'onDelete' should be one of Retain, Revert, but is 'Keep'", None),
+            ("drift: true", "'drift' should be one of Ignore, Report, Correct, but is a boolean", None),
+        ];
+        for (option, message, hint) in cases {
+            let text = format!(
+                "kind: NodeNetworkConfigurationPolicy\nmetadata: {{name: a}}\nspec:\n  {option}\n  \
+                 desiredState: {{interfaces: []}}\n"
+            );
+            let problems = Document::parse("a", &text).expect_err("the option is wrong");
+            assert_eq!((problems[0].message.as_str(), problems[0].hint.as_deref()), (message, hint));
+        }
+    }
 
     #[test]
     fn every_option_can_be_looked_up() {
