@@ -8,7 +8,7 @@ use std::path::Path;
 use linesman_core::check::{check, without_cluster};
 use linesman_core::codes::{
     self, BAD_SETTING, BASE_ABSENT, CLEAR_SECRET, CONFLICT, Explanation, NOT_A_PROFILE, NOT_IMPORTABLE,
-    NOT_NETPLAN, TOO_LARGE, failures,
+    NOT_NETPLAN, POLICY_TWICE, TOO_LARGE, failures,
 };
 use linesman_core::compose::compose;
 use linesman_core::document::{self, Document, MAX_BYTES};
@@ -131,7 +131,7 @@ fn codes_are_found_in_texts() {
 #[test]
 fn wrong_examples_cause_their_code_and_nothing_else() {
     let mut others = Vec::new();
-    let apart = [TOO_LARGE, CONFLICT, CLEAR_SECRET];
+    let apart = [TOO_LARGE, CONFLICT, CLEAR_SECRET, POLICY_TWICE];
     for entry in codes::all().filter(|entry| !apart.contains(&entry.code)) {
         let Some(incorrect) = entry.incorrect() else { continue };
         let found: BTreeSet<_> = spoken(entry, &incorrect).into_iter().collect();
@@ -181,4 +181,15 @@ fn the_example_of_a_conflict_is_one_between_two_documents() {
     };
     let (one, other) = (policy("office", one), policy("storage", other));
     assert_eq!(compose(&[&one, &other]).expect_err("they conflict").len(), 1);
+}
+
+#[test]
+fn the_example_of_a_name_given_twice_is_right_otherwise() {
+    let (incorrect, _) = entry(POLICY_TWICE);
+    let (one, other) = incorrect.split_once("---\n").expect("it has two documents");
+    let name = |text: &str| {
+        assert_eq!(said_offline(text), Vec::<&str>::new());
+        Document::parse("example.yaml", text).expect("was checked").policy
+    };
+    assert_eq!(name(one), name(other));
 }

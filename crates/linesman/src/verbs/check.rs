@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use linesman_core::codes::CONFLICT;
+use linesman_core::codes::{CONFLICT, POLICY_TWICE};
 use linesman_core::compose::compose;
 use linesman_core::diagnostic::{Diagnostic, render};
 use linesman_core::diagnostic_record::DiagnosticRecord;
@@ -21,7 +21,8 @@ pub fn run(args: &CheckArgs, format: Format) -> Exit {
     };
     let mut checked: Vec<Checked> = files.iter().map(|file| Checked::new(file)).collect();
     if !args.apart {
-        conflicts(&mut checked);
+        same_names(&mut checked);
+        contradictions(&mut checked);
     }
     match format {
         Format::Text => checked.iter().for_each(Checked::print),
@@ -37,30 +38,30 @@ pub fn run(args: &CheckArgs, format: Format) -> Exit {
     Exit::Input
 }
 
+/// The agent rejects both.
+fn same_names(checked: &mut [Checked]) {
+    for later in 1..checked.len() {
+        let (before, [document, ..]) = checked.split_at_mut(later) else { return };
+        let Some(other) = before.iter().find_map(|other| other.same_name(document)) else { continue };
+        let name = document.name().unwrap_or_default();
+        let both = format!("{other} and {} both contain a policy named {name}", document.file());
+        document.add(Diagnostic::new(POLICY_TWICE, both).hint("give one of them another name"));
+    }
+}
+
 /// Composes the documents as policies of one host.
 fn conflicts(checked: &mut [Checked]) {
     let policies: Vec<Policy> = checked.iter().filter_map(Checked::policy).collect();
     let Err(conflicts) = compose(&policies.iter().collect::<Vec<_>>()) else { return };
     for conflict in conflicts {
         let newer = checked.iter().position(|c| c.policy().is_some_and(|p| p.name == conflict.other.policy));
-        if let Some(Checked::Right(document) | Checked::Wrong(document, _)) =
-            newer.and_then(|at| checked.get(at))
-        {
-            let path = conflict.path.clone();
-            let problem = Diagnostic::new(CONFLICT, format!("conflict: {conflict}"))
-                .spanning(document.span(&path))
-                .at(path)
-                .hint("set it in one document only, or make both agree; use --apart if the documents are for different hosts");
-            let document = document.clone();
-            if let Some(slot) = newer.and_then(|at| checked.get_mut(at)) {
-                let mut problems = match slot {
-                    Checked::Wrong(_, problems) => std::mem::take(problems),
-                    _ => Vec::new(),
-                };
-                problems.push(problem);
-                *slot = Checked::Wrong(document, problems);
-            }
-        }
+        let Some(document) = newer.and_then(|at| checked.get_mut(at)) else { continue };
+        let hint = "set it in one document only, or make both agree; use --apart if the documents are for different hosts";
+        document.add(
+            Diagnostic::new(CONFLICT, format!("conflict: {conflict}"))
+                .at(conflict.path.clone())
+                .hint(hint),
+        );
     }
 }
 
@@ -108,8 +109,42 @@ impl Checked {
 
     /// Named by its manifest, or by its file.
     fn policy(&self) -> Option<Policy> {
-        let (Self::Right(document) | Self::Wrong(document, _)) = self else { return None };
-        Some(document.to_policy(&document.name))
+        self.document().map(|document| document.to_policy(&document.name))
+    }
+
+    fn document(&self) -> Option<&Document> {
+        match self {
+            Self::Right(document) | Self::Wrong(document, _) => Some(document),
+            _ => None,
+        }
+    }
+
+    fn file(&self) -> &str {
+        self.document().map_or("", |document| &document.name)
+    }
+
+    /// As the agent calls the policy.
+    fn name(&self) -> Option<String> {
+        let document = self.document()?;
+        let stem = Path::new(&document.name).file_stem()?.to_string_lossy().into_owned();
+        Some(document.policy.clone().unwrap_or(stem))
+    }
+
+    /// The file, if an agent would know both policies by one name. Names that come from files are one only within a
+    /// directory.
+    fn same_name(&self, other: &Self) -> Option<String> {
+        let (one, two) = (self.document()?, other.document()?);
+        let named = one.policy.is_some() && two.policy.is_some();
+        let beside = Path::new(&one.name).parent() == Path::new(&two.name).parent() && one.name != two.name;
+        ((named || beside) && self.name() == other.name()).then(|| one.name.clone())
+    }
+
+    fn add(&mut self, problem: Diagnostic) {
+        match self {
+            Self::Right(document) => *self = Self::Wrong(document.clone(), vec![problem]),
+            Self::Wrong(_, problems) => problems.push(problem),
+            _ => {}
+        }
     }
 
     fn is_right(&self) -> bool {
