@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
+use linesman_core::terminal::printable;
 use linesman_daemon::clock;
 use linesman_engine::atomic_file;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,16 @@ pub struct Freeze {
     pub reason: Option<String>,
 }
 
+impl Freeze {
+    fn printable(self) -> Self {
+        Self {
+            since: printable(&self.since),
+            by: printable(&self.by),
+            reason: self.reason.map(|reason| printable(&reason)),
+        }
+    }
+}
+
 impl std::fmt::Display for Freeze {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "frozen by {} since {}", self.by, self.since)?;
@@ -26,18 +37,18 @@ impl std::fmt::Display for Freeze {
     }
 }
 
-fn path(state_dir: &Path) -> PathBuf {
+pub fn path(state_dir: &Path) -> PathBuf {
     state_dir.join("freeze.json")
 }
 
-/// A file that cannot be read still means: frozen.
+/// A file that cannot be read still means: frozen. Anybody may have written it, and it is shown on terminals, in logs
+/// and in the cluster.
 pub fn read(state_dir: &Path) -> Option<Freeze> {
     match fs::read(path(state_dir)) {
-        Ok(bytes) => Some(serde_json::from_slice(&bytes).unwrap_or(Freeze {
-            since: "an unknown time".into(),
-            by: "somebody".into(),
-            reason: None,
-        })),
+        Ok(bytes) => Some(serde_json::from_slice(&bytes).map_or_else(
+            |_| Freeze { since: "an unknown time".into(), by: "somebody".into(), reason: None },
+            Freeze::printable,
+        )),
         Err(e) if e.kind() == ErrorKind::NotFound => None,
         Err(e) => Some(Freeze {
             since: "an unknown time".into(),
@@ -78,5 +89,14 @@ mod tests {
         assert!(!unfreeze(dir.path()).unwrap());
         fs::write(path(dir.path()), "{").unwrap();
         assert!(read(dir.path()).is_some());
+    }
+
+    #[test]
+    fn control_characters_in_the_file_are_not_shown() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = r#"{"since": "now", "by": "a\u001b[2J", "reason": "b\nc"}"#;
+        fs::write(path(dir.path()), text).unwrap();
+        let shown = read(dir.path()).unwrap().to_string();
+        assert_eq!(shown, r"frozen by a\u{1b}[2J since now (b\nc)");
     }
 }

@@ -9,13 +9,19 @@ use crate::exit::Exit;
 use crate::output;
 
 pub async fn freeze(args: FreezeArgs, settings: &Settings) -> Exit {
+    let reason = args.reason.join(" ");
+    if reason.contains(char::is_control) {
+        output::error(
+            "linesman: the reason contains a line break or another control character; write it on one line",
+        );
+        return Exit::Usage;
+    }
     if let Some(freeze) = read(&settings.state_dir) {
         output::error(format!(
             "linesman: this host is already {freeze}; run `linesman unfreeze` to end that"
         ));
         return Exit::Busy;
     }
-    let reason = args.reason.join(" ");
     let reason = Some(reason.as_str()).filter(|r| !r.is_empty());
     match freeze::freeze(&settings.state_dir, &who(), reason) {
         Ok(freeze) => {
@@ -26,7 +32,7 @@ pub async fn freeze(args: FreezeArgs, settings: &Settings) -> Exit {
             );
             Exit::Done
         }
-        Err(e) => failed(settings, &e),
+        Err(e) => failed("write", settings, &e),
     }
 }
 
@@ -45,12 +51,15 @@ pub async fn unfreeze(settings: &Settings) -> Exit {
             output::line("this host was not frozen");
             Exit::Done
         }
-        Err(e) => failed(settings, &e),
+        Err(e) => failed("remove", settings, &e),
     }
 }
 
-fn failed(settings: &Settings, error: &std::io::Error) -> Exit {
-    output::error(format!("linesman: cannot write to {}: {error}", settings.state_dir.display()));
+fn failed(verb: &str, settings: &Settings, error: &std::io::Error) -> Exit {
+    output::error(format!(
+        "linesman: cannot {verb} {}: {error}",
+        freeze::path(&settings.state_dir).display()
+    ));
     if nix::unistd::geteuid().is_root() { Exit::Failed } else { Exit::Environment }
 }
 
