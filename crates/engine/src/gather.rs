@@ -91,10 +91,8 @@ fn machine() -> Vec<Part> {
 }
 
 async fn state(kernel_only: bool) -> Result<String, Source> {
-    let read = observe::show(move |state| {
-        state.set_kernel_only(kernel_only);
-    });
-    masked(&read.await?)
+    let read = if kernel_only { observe::kernel(|_| ()).await } else { observe::show(|_| ()).await };
+    masked(&read?)
 }
 
 async fn kernel() -> Vec<Part> {

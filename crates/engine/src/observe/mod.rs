@@ -9,7 +9,7 @@ pub mod quick;
 use std::collections::BTreeSet;
 
 use linesman_core::facts::{Facts, ProfileFact};
-use nmstate::NetworkState;
+pub use nmstate::NetworkState;
 use serde_json::Value;
 
 use crate::error::Source;
@@ -29,18 +29,19 @@ pub async fn retrieve(nm: &Nm) -> Result<Value> {
     Ok(state)
 }
 
-/// The state for people, as `configure` asks for it. Without NetworkManager there is nothing to correct.
+/// The state for people, as `configure` asks for it. NetworkManager is asked first: nmstate does not say that it is
+/// missing, but reports a bug.
 pub async fn show(configure: impl FnOnce(&mut NetworkState) + Send + 'static) -> Result<Value> {
+    let nm = Nm::connect().await?;
     let mut state = retrieve_with(configure).await?;
-    if let Ok(nm) = Nm::connect().await {
-        methods::correct(&mut state, &nm).await;
-    }
+    methods::correct(&mut state, &nm).await;
     Ok(state)
 }
 
 /// What the kernel alone knows; needs no NetworkManager.
-pub async fn kernel() -> Result<Value> {
+pub async fn kernel(configure: impl FnOnce(&mut NetworkState) + Send + 'static) -> Result<Value> {
     retrieve_with(|state| {
+        configure(state);
         state.set_kernel_only(true);
     })
     .await

@@ -1,6 +1,6 @@
 //! `linesman show`: the state of this host.
 
-use linesman_engine::observe;
+use linesman_engine::observe::{self, NetworkState};
 use serde_json::{Value, json};
 
 use crate::cli::{Format, ShowArgs};
@@ -8,11 +8,12 @@ use crate::exit::Exit;
 use crate::output;
 
 pub async fn run(args: ShowArgs, format: Format) -> Exit {
-    let (kernel, secrets, running) = (args.kernel, args.show_secrets, args.running_config);
-    let read = observe::show(move |state| {
-        state.set_kernel_only(kernel).set_include_secrets(secrets).set_running_config_only(running);
-    });
-    let state = match read.await {
+    let (secrets, running) = (args.show_secrets, args.running_config);
+    let configure = move |state: &mut NetworkState| {
+        state.set_include_secrets(secrets).set_running_config_only(running);
+    };
+    let read = if args.kernel { observe::kernel(configure).await } else { observe::show(configure).await };
+    let state = match read {
         Ok(state) => state,
         Err(error) => {
             output::error(format!("linesman: {error}"));

@@ -45,7 +45,7 @@ async fn host() -> Result<Value, Exit> {
     if let Ok(Ok(state)) = tokio::time::timeout(PATIENCE, observe::show(|_| {})).await {
         return Ok(state);
     }
-    let kernel = observe::kernel();
+    let kernel = observe::kernel(|_| {});
     let state = kernel.await.map_err(|error| {
         output::error(format!("linesman: {error}"));
         Exit::from(&error)
