@@ -25,16 +25,16 @@ fn main() -> ExitCode {
     let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(e) => {
-            e.print().ok();
             let asked = matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return if asked { Exit::Done } else { Exit::Usage }.into();
+            output::note(e.print());
+            return output::conclude(if asked { Exit::Done } else { Exit::Usage }).into();
         }
     };
     logging::install(&cli.verb);
-    within(run(cli))
+    output::conclude(within(run(cli))).into()
 }
 
-fn within(work: impl Future<Output = ExitCode>) -> ExitCode {
+fn within<T: From<Exit>>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else {
         output::error("linesman: the kernel refused an event queue (epoll)");
@@ -51,33 +51,33 @@ fn within(work: impl Future<Output = ExitCode>) -> ExitCode {
     code
 }
 
-async fn run(cli: Cli) -> ExitCode {
+async fn run(cli: Cli) -> Exit {
     let settings = Settings { state_dir: cli.state_dir, dead_man: cli.dead_man, ..Settings::default() };
     let format = cli.output;
     match cli.verb {
-        Verb::Check(args) => verbs::check::run(&args, format).into(),
-        Verb::Plan(args) => verbs::plan::run(args, format).await.into(),
-        Verb::Apply(args) => verbs::apply::run(args, format, &settings).await.into(),
-        Verb::Commit(args) => verbs::confirm::commit(args, format, &settings).await.into(),
-        Verb::Rollback(args) => verbs::confirm::rollback(args, format, &settings).await.into(),
-        Verb::Show(args) => verbs::show::run(args, format).await.into(),
-        Verb::Topology(args) => verbs::topology::run(args, format).await.into(),
-        Verb::History(args) => verbs::history::run(args, format, &settings).into(),
-        Verb::Agent(args) => verbs::agent::run(args, settings).await.into(),
-        Verb::Operator(args) => verbs::operator::run(args).await.into(),
-        Verb::Status(args) => verbs::status::run(args, format, &settings).await.into(),
-        Verb::Diff(args) => verbs::diff::run(args, format, &settings).await.into(),
-        Verb::Why(args) => verbs::why::run(args, format, &settings).await.into(),
-        Verb::Retry(args) => verbs::retry::run(args, format, &settings).await.into(),
-        Verb::Freeze(args) => verbs::freeze::freeze(args, &settings).await.into(),
-        Verb::Unfreeze => verbs::freeze::unfreeze(&settings).await.into(),
-        Verb::Import(args) => verbs::import::run(args, format).await.into(),
-        Verb::Doctor => verbs::doctor::run(format, &settings).await.into(),
-        Verb::Gather(args) => verbs::gather::run(args, &settings).await.into(),
-        Verb::Recover(args) => verbs::recover::run(args, &settings).await.into(),
-        Verb::Explain(args) => verbs::explain::run(&args, format).into(),
-        Verb::Crds(args) => verbs::crds::run(&args, format).into(),
-        Verb::Completion(args) => verbs::completion::run(&args).into(),
-        Verb::Man(args) => verbs::man::run(&args).into(),
+        Verb::Check(args) => verbs::check::run(&args, format),
+        Verb::Plan(args) => verbs::plan::run(args, format).await,
+        Verb::Apply(args) => verbs::apply::run(args, format, &settings).await,
+        Verb::Commit(args) => verbs::confirm::commit(args, format, &settings).await,
+        Verb::Rollback(args) => verbs::confirm::rollback(args, format, &settings).await,
+        Verb::Show(args) => verbs::show::run(args, format).await,
+        Verb::Topology(args) => verbs::topology::run(args, format).await,
+        Verb::History(args) => verbs::history::run(args, format, &settings),
+        Verb::Agent(args) => verbs::agent::run(args, settings).await,
+        Verb::Operator(args) => verbs::operator::run(args).await,
+        Verb::Status(args) => verbs::status::run(args, format, &settings).await,
+        Verb::Diff(args) => verbs::diff::run(args, format, &settings).await,
+        Verb::Why(args) => verbs::why::run(args, format, &settings).await,
+        Verb::Retry(args) => verbs::retry::run(args, format, &settings).await,
+        Verb::Freeze(args) => verbs::freeze::freeze(args, &settings).await,
+        Verb::Unfreeze => verbs::freeze::unfreeze(&settings).await,
+        Verb::Import(args) => verbs::import::run(args, format).await,
+        Verb::Doctor => verbs::doctor::run(format, &settings).await,
+        Verb::Gather(args) => verbs::gather::run(args, &settings).await,
+        Verb::Recover(args) => verbs::recover::run(args, &settings).await,
+        Verb::Explain(args) => verbs::explain::run(&args, format),
+        Verb::Crds(args) => verbs::crds::run(&args, format),
+        Verb::Completion(args) => verbs::completion::run(&args),
+        Verb::Man(args) => verbs::man::run(&args),
     }
 }

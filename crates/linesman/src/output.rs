@@ -1,10 +1,37 @@
-//! Printing. A terminal that went away must not end a change that is under way: errors are ignored.
+//! Printing. A terminal that went away must not end a change that is under way: an error counts at the end.
 
-use std::io::{IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use serde::Serialize;
 
 use crate::cli::Format;
+use crate::exit::Exit;
+
+/// The first write to standard output that failed.
+static FAILURE: OnceLock<io::Error> = OnceLock::new();
+
+/// Remembers a failure to print.
+pub fn note(printed: io::Result<()>) {
+    if let Err(error) = printed {
+        FAILURE.set(error).ok();
+    }
+}
+
+/// Nobody reads standard output any more.
+pub fn is_lost() -> bool {
+    FAILURE.get().is_some()
+}
+
+/// A command whose output was lost has failed, unless its exit code says more. A reader that has read enough, such as
+/// `head`, is no failure.
+pub fn conclude(exit: Exit) -> Exit {
+    let Some(failure) = FAILURE.get().filter(|failure| failure.kind() != ErrorKind::BrokenPipe) else {
+        return exit;
+    };
+    error(format!("linesman: cannot write to standard output: {failure}"));
+    if matches!(exit, Exit::Done | Exit::Differences) { Exit::Failed } else { exit }
+}
 
 /// Colours only for people who look.
 pub fn colour() -> bool {
@@ -22,7 +49,7 @@ fn is_seen(stream: &impl IsTerminal) -> bool {
 
 pub fn line(text: impl AsRef<str>) {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{}", text.as_ref()).and_then(|()| out.flush()).ok();
+    note(writeln!(out, "{}", text.as_ref()).and_then(|()| out.flush()));
 }
 
 pub fn error(text: impl AsRef<str>) {
@@ -37,7 +64,7 @@ pub fn data(format: Format, value: &impl Serialize) {
     };
     match text {
         Ok(text) => line(text.trim_end()),
-        Err(why) => error(format!("linesman: cannot print the result: {why}")),
+        Err(why) => note(Err(io::Error::other(why))),
     }
 }
 

@@ -102,3 +102,113 @@ fn crds_are_those_that_deploy_holds() {
         }
     }
 }
+
+const MANIFEST: &str = "apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\nmetadata: {name: storage}\n\
+    spec:\n  desiredState:\n    interfaces:\n    - {name: br1, type: linux-bridge}\n";
+
+fn folder(name: &str, files: &[(&str, &str)]) -> String {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::remove_dir_all(&folder).ok();
+    std::fs::create_dir_all(&folder).unwrap();
+    files.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
+    folder.display().to_string()
+}
+
+#[test]
+fn two_policies_of_one_name_are_an_error_as_they_are_for_the_agent() {
+    let dir = folder("same-name", &[("a.yaml", MANIFEST), ("b.yaml", MANIFEST)]);
+    let output = linesman(&["check", &dir]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    let sentence = format!("{dir}/a.yaml and {dir}/b.yaml both contain a policy named storage");
+    assert!(text.contains("error[LM0023]") && text.contains(&sentence), "{text}");
+    assert_eq!(linesman(&["check", "--apart", &dir]).status.code(), Some(0));
+    let state = "interfaces:\n- {name: br1, type: linux-bridge}\n";
+    let dir = folder("same-file-name", &[("a.yaml", state), ("a.yml", state)]);
+    assert_eq!(linesman(&["check", &dir]).status.code(), Some(3));
+    let other = folder("other-directory", &[("a.yaml", state)]);
+    let (one, two) = (format!("{dir}/a.yaml"), format!("{other}/a.yaml"));
+    assert_eq!(linesman(&["check", &one, &two]).status.code(), Some(0));
+}
+
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let dir = folder("full", &[("a.yaml", MANIFEST)]);
+    let verbs = [
+        &["crds"][..],
+        &["check", &dir],
+        &["check", "-o", "yaml", &dir],
+        &["explain"],
+        &["--help"],
+        &["man"],
+        &["completion", "bash"],
+    ];
+    for arguments in verbs {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let binary = env!("CARGO_BIN_EXE_linesman");
+        let output = Command::new(binary).args(arguments).stdout(full).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.starts_with("linesman: cannot write to standard output: No space left"), "{text}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_read_enough_is_no_failure() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = Command::new(env!("CARGO_BIN_EXE_linesman")).arg("crds").stdout(writer).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+/// Every verb that asks NetworkManager says the same.
+#[test]
+fn without_dbus_a_prerequisite_is_missing() {
+    let dir = folder("no-dbus", &[("a.yaml", "interfaces:\n- {name: br1, type: linux-bridge}\n")]);
+    let file = format!("{dir}/a.yaml");
+    for arguments in [
+        &["show"][..],
+        &["show", "-r"],
+        &["plan", &file],
+        &["apply", &file],
+        &["commit"],
+        &["rollback"],
+        &["diff"],
+        &["why", "br1"],
+        &["import"],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_linesman"))
+            .args(["--state-dir", &dir])
+            .args(arguments)
+            .env("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nowhere/bus")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(4), "{arguments:?}: {text}");
+        let missing = text.starts_with("linesman: no system D-Bus at unix:path=/nowhere/bus");
+        assert!(missing || text.contains("must run as root"), "{arguments:?}: {text}");
+        assert_eq!(text.lines().count(), 1, "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn the_reason_of_a_freeze_is_one_line() {
+    let dir = folder("freeze", &[]);
+    for reason in ["a\nb", "\u{1b}[2Ja"] {
+        let output = linesman(&["--state-dir", &dir, "freeze", reason]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(64), "{text}");
+        assert!(text.contains("control character") && !text.contains('\u{1b}'), "{text}");
+    }
+    assert!(!std::path::Path::new(&dir).join("freeze.json").exists());
+}
+
+#[test]
+fn a_freeze_that_cannot_be_removed_is_named() {
+    let dir = folder("freeze-directory", &[]);
+    std::fs::create_dir(format!("{dir}/freeze.json")).unwrap();
+    let output = linesman(&["--state-dir", &dir, "unfreeze"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains(&format!("cannot remove {dir}/freeze.json: ")), "{text}");
+}

@@ -22,7 +22,7 @@ pub async fn run(args: StatusArgs, format: Format, settings: &Settings) -> Exit 
             other => output::data(other, &status),
         }
         exit = exit_code(&status);
-        if !args.watch {
+        if !args.watch || output::is_lost() {
             return exit;
         }
         if format == Format::Text {
