@@ -30,3 +30,4 @@ pub mod terminal;
 pub mod verify;
 pub mod version;
 pub mod why;
+pub mod yaml;

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 
+use linesman_core::yaml;
 use serde::Serialize;
 
 use crate::cli::Format;
@@ -59,17 +60,11 @@ pub fn error(text: impl AsRef<str>) {
 /// Structured output; text has its own form per verb.
 pub fn data(format: Format, value: &impl Serialize) {
     let text = match format {
-        Format::Json => serde_json::to_string_pretty(value).map_err(|e| e.to_string()),
-        Format::Yaml | Format::Text => yaml(value),
+        Format::Json => serde_json::to_string_pretty(value),
+        Format::Yaml | Format::Text => serde_json::to_value(value).map(|value| yaml::write(&value)),
     };
     match text {
         Ok(text) => line(text.trim_end()),
-        Err(why) => note(Err(io::Error::other(why))),
+        Err(why) => note(Err(why.into())),
     }
-}
-
-/// The same shape as JSON: by itself yaml_serde writes enums with tags that hardly any reader takes.
-fn yaml(value: &impl Serialize) -> Result<String, String> {
-    let plain = serde_json::to_value(value).map_err(|e| e.to_string())?;
-    yaml_serde::to_string(&plain).map_err(|e| e.to_string())
 }

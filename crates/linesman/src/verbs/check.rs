@@ -22,7 +22,7 @@ pub fn run(args: &CheckArgs, format: Format) -> Exit {
     let mut checked: Vec<Checked> = files.iter().map(|file| Checked::new(file)).collect();
     if !args.apart {
         same_names(&mut checked);
-        contradictions(&mut checked);
+        conflicts(&mut checked);
     }
     match format {
         Format::Text => checked.iter().for_each(Checked::print),
