@@ -1,5 +1,7 @@
 //! What can be said of the command line without a host to change.
 
+#![allow(clippy::unwrap_used)]
+
 use std::process::{Command, Output};
 
 fn linesman(arguments: &[&str]) -> Output {

@@ -38,14 +38,15 @@ pub fn run(args: &CheckArgs, format: Format) -> Exit {
     Exit::Input
 }
 
-/// The agent rejects both.
+/// The agent rejects both, so neither is ok.
 fn same_names(checked: &mut [Checked]) {
-    for later in 1..checked.len() {
-        let (before, [document, ..]) = checked.split_at_mut(later) else { return };
-        let Some(other) = before.iter().find_map(|other| other.same_name(document)) else { continue };
-        let name = document.name().unwrap_or_default();
-        let both = format!("{other} and {} both contain a policy named {name}", document.file());
-        document.add(Diagnostic::new(POLICY_TWICE, both).hint("give one of them another name"));
+    let pairs = (0..checked.len()).flat_map(|later| (0..later).map(move |earlier| (earlier, later)));
+    let same = |&(one, other): &(usize, usize)| checked.get(one)?.same_name(checked.get(other)?);
+    let found: Vec<_> = pairs.filter_map(|pair| same(&pair).map(|problem| (pair, problem))).collect();
+    for ((one, other), problem) in found {
+        for document in [one, other] {
+            checked.get_mut(document).into_iter().for_each(|document| document.add(problem.clone()));
+        }
     }
 }
 
@@ -119,10 +120,6 @@ impl Checked {
         }
     }
 
-    fn file(&self) -> &str {
-        self.document().map_or("", |document| &document.name)
-    }
-
     /// As the agent calls the policy.
     fn name(&self) -> Option<String> {
         let document = self.document()?;
@@ -130,13 +127,15 @@ impl Checked {
         Some(document.policy.clone().unwrap_or(stem))
     }
 
-    /// The file, if an agent would know both policies by one name. Names that come from files are one only within a
+    /// Whether an agent would know both policies by one name. Names that come from files are one only within a
     /// directory.
-    fn same_name(&self, other: &Self) -> Option<String> {
+    fn same_name(&self, other: &Self) -> Option<Diagnostic> {
         let (one, two) = (self.document()?, other.document()?);
         let named = one.policy.is_some() && two.policy.is_some();
         let beside = Path::new(&one.name).parent() == Path::new(&two.name).parent() && one.name != two.name;
-        ((named || beside) && self.name() == other.name()).then(|| one.name.clone())
+        let name = self.name().filter(|name| (named || beside) && other.name().as_ref() == Some(name))?;
+        let message = format!("{} and {} both contain a policy named {name}", one.name, two.name);
+        Some(Diagnostic::new(POLICY_TWICE, message).hint("give one of them another name"))
     }
 
     fn add(&mut self, problem: Diagnostic) {
