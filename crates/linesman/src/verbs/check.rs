@@ -59,9 +59,7 @@ fn conflicts(checked: &mut [Checked]) {
         let Some(document) = newer.and_then(|at| checked.get_mut(at)) else { continue };
         let hint = "set it in one document only, or make both agree; use --apart if the documents are for different hosts";
         document.add(
-            Diagnostic::new(CONFLICT, format!("conflict: {conflict}"))
-                .at(conflict.path.clone())
-                .hint(hint),
+            Diagnostic::new(CONFLICT, format!("conflict: {conflict}")).at(conflict.path.clone()).hint(hint),
         );
     }
 }
