@@ -100,11 +100,11 @@ fn a_worker_writes_like_the_process_that_started_it() {
     let loud = [("RUST_LOG", "linesman=loud")];
     let first = |arguments: &[&str]| stderr(arguments, &loud).lines().next().unwrap_or_default().to_owned();
     let text = first(&["apply-worker", "--log-format", "text"]);
-    assert!(text.contains("Z  WARN RUST_LOG cannot be read"), "{text}");
+    assert!(text.contains("Z  WARN RUST_LOG is invalid"), "{text}");
     let text = first(&["apply-worker", "--log-format", "json"]);
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["level"], "WARN", "{text}");
     let text = first(&["apply-worker"]);
-    assert!(text.starts_with("warning: RUST_LOG cannot be read"), "{text}");
+    assert!(text.starts_with("warning: RUST_LOG is invalid"), "{text}");
 }
 
 #[test]

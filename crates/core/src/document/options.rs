@@ -81,7 +81,9 @@ fn invalid(entry: &Entry, message: String) -> ShapeError {
 }
 
 pub(super) fn wrong(entry: &Entry, needed: &str) -> ShapeError {
-    let message = format!("'{}' should be {needed}, but is {}", entry.key, entry.value.kind());
+    let found =
+        entry.value.as_str().map_or_else(|| entry.value.kind().to_owned(), |text| format!("'{text}'"));
+    let message = format!("'{}' should be {needed}, but is {found}", entry.key);
     invalid(entry, message)
 }
 
@@ -89,7 +91,7 @@ fn unknown(entry: &Entry) -> ShapeError {
     let message = format!("unknown key '{}' in the policy's spec", entry.key);
     let known: Vec<&str> = KNOWN.iter().skip(2).chain(&OF_A_CLUSTER).copied().collect();
     let diagnostic =
-        Diagnostic::new(codes::WRONG_OPTION, message).hint(format!("there are {}", known.join(", ")));
+        Diagnostic::new(codes::WRONG_OPTION, message).hint(format!("known keys: {}", known.join(", ")));
     ShapeError::new(diagnostic, entry.range)
 }
 
@@ -103,7 +105,7 @@ mod tests {
     fn a_wrong_value_is_named() {
         let cases = [
             ("patience: -1", "'patience' is a number of seconds and cannot be -1", None),
-            ("patience: soon", "'patience' should be a whole number, but is text", None),
+            ("patience: soon", "'patience' should be a whole number, but is 'soon'", None),
             ("priority: 1.5", "'priority' should be a whole number, but is 1.5", None),
             (
                 "drift: correct",
