@@ -5,6 +5,7 @@ use std::time::Duration;
 use linesman_core::codes::CONFLICT;
 use linesman_core::codes::failures::NO_SECRET;
 use linesman_core::compose::compose;
+use linesman_core::diagnostic::Diagnostic;
 use linesman_core::inverse::{inverse, without};
 use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Policy;
@@ -181,14 +182,7 @@ async fn run(
 fn refused(refusal: Refusal) -> Outcome {
     match refusal {
         Refusal::Document(problems) => {
-            let problems: Vec<String> = problems
-                .iter()
-                .map(|p| match &p.path {
-                    Some(path) if !path.is_root() => format!("{path}: {} [{}]", p.message, p.code),
-                    _ => format!("{} [{}]", p.message, p.code),
-                })
-                .collect();
-            unfit(problems.join("; "))
+            unfit(problems.iter().map(Diagnostic::line).collect::<Vec<_>>().join("; "))
         }
         Refusal::Host(error) if error.category() == Category::Input => unfit(coded(&error)),
         Refusal::Host(error) => hindered(coded(&error)),

@@ -49,6 +49,14 @@ impl Diagnostic {
         self.hint = Some(hint.into());
         self
     }
+
+    /// Without the text that it is about.
+    pub fn line(&self) -> String {
+        match &self.path {
+            Some(path) if !path.is_root() => format!("{path}: {} [{}]", self.message, self.code),
+            _ => format!("{} [{}]", self.message, self.code),
+        }
+    }
 }
 
 /// The text a diagnostic is about; a [`Document`], or a name and a text that did not become one.

@@ -22,6 +22,9 @@ enum ProbeError {
     NotReady { node: String },
 }
 
+/// Whether the cluster counts the node as ready.
+type Readiness = Result<bool, Arc<ProbeError>>;
+
 #[derive(Debug)]
 pub struct ClusterProbes {
     kubeconfig: Option<PathBuf>,
@@ -29,7 +32,7 @@ pub struct ClusterProbes {
     /// The API server has just answered, and the operator releases only nodes that are ready: no need to ask before the
     /// change, too.
     assumed_ready: Mutex<bool>,
-    seen: tokio::sync::Mutex<Option<(Instant, Result<bool, Arc<ProbeError>>)>>,
+    seen: tokio::sync::Mutex<Option<(Instant, Readiness)>>,
 }
 
 impl ClusterProbes {
@@ -51,8 +54,7 @@ impl ClusterProbes {
         *self.assumed_ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Whether the cluster counts the node as ready.
-    async fn look(&self) -> Result<bool, Arc<ProbeError>> {
+    async fn look(&self) -> Readiness {
         if self.is_assumed_ready() {
             return Ok(true);
         }

@@ -66,7 +66,9 @@ impl Cluster {
         );
         let mut release = match enactment::policy(&bound, &desired::schema) {
             Ok(policy) => self.release(&bound, policy, ledger),
-            Err(problems) => refused(&bound, &text(&problems)),
+            Err(problems) => {
+                refused(&bound, &problems.iter().map(Diagnostic::line).collect::<Vec<_>>().join("; "))
+            }
         };
         release.accepted_at = clock::now();
         let open = !release.ended;
@@ -167,12 +169,4 @@ fn refused(bound: &Bound, why: &str) -> AcceptedRelease {
     let outcome = Outcome::abandoned(Category::Input, why);
     release.report(report::ended(&outcome, bound.spec.revert), true);
     release
-}
-
-fn text(problems: &[Diagnostic]) -> String {
-    let one = |p: &Diagnostic| match &p.path {
-        Some(path) if !path.is_root() => format!("{path}: {} [{}]", p.message, p.code),
-        _ => format!("{} [{}]", p.message, p.code),
-    };
-    problems.iter().map(one).collect::<Vec<_>>().join("; ")
 }

@@ -69,11 +69,9 @@ fn moves(view: &View<'_>) -> Vec<(String, String)> {
         }
         if let Some(wants) = wants.filter(|_| !allows_extra(want)) {
             // A bridge without ports cannot live: it keeps the internal interface of its own name.
-            let last =
-                |port: &str| wants.is_empty() && kind(want) == InterfaceKind::OvsBridge && port == name(want);
-            let leaving = had.iter().filter(|port| {
-                !wants.contains(port) && !view.is_hidden(port) && !(is_up(want) && last(port))
-            });
+            let keeps_last = is_up(want) && wants.is_empty() && kind(want) == InterfaceKind::OvsBridge;
+            let stays = |port: &str| wants.contains(&port) || (keeps_last && port == name(want));
+            let leaving = had.iter().filter(|port| !stays(port) && !view.is_hidden(port));
             left.extend(leaving.map(|port| ((*port).to_owned(), String::new())));
         }
     }

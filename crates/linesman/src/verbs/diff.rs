@@ -2,12 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use linesman_agent::StateFile;
 use linesman_core::compare::Difference;
-use linesman_core::reconcile::Ledger;
 use linesman_core::verify::verify;
-use linesman_engine::nm::Nm;
-use linesman_engine::observe;
 use linesman_engine::transaction::Settings;
 
 use super::status::paint;
@@ -16,12 +12,9 @@ use crate::exit::Exit;
 use crate::output;
 
 pub async fn run(args: DiffArgs, format: Format, settings: &Settings) -> Exit {
-    let ledger: Ledger = match StateFile::ledger(&settings.state_dir).read() {
+    let ledger = match super::ledger(settings) {
         Ok(ledger) => ledger,
-        Err(error) => {
-            output::error(format!("linesman: {error}"));
-            return Exit::Environment;
-        }
+        Err(exit) => return exit,
     };
     if let Some(name) = args.policy.as_ref().filter(|name| ledger.get(name).is_none()) {
         output::error(format!(
@@ -29,16 +22,9 @@ pub async fn run(args: DiffArgs, format: Format, settings: &Settings) -> Exit {
         ));
         return Exit::Usage;
     }
-    let observed = match Nm::connect().await {
-        Ok(nm) => observe::retrieve(&nm).await,
-        Err(e) => Err(e),
-    };
-    let observed = match observed {
+    let observed = match super::observed().await {
         Ok(observed) => observed,
-        Err(error) => {
-            output::error(format!("linesman: {error}"));
-            return (&error).into();
-        }
+        Err(exit) => return exit,
     };
     let differences: BTreeMap<String, Vec<Difference>> = ledger
         .0

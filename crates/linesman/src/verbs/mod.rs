@@ -25,9 +25,14 @@ pub mod why;
 
 use std::net::{IpAddr, SocketAddr};
 
+use linesman_agent::StateFile;
 use linesman_core::document::Document;
 use linesman_core::plan::codes::KERNEL_LACKS_TYPE;
-use linesman_engine::transaction::{Refusal, Request};
+use linesman_core::reconcile::Ledger;
+use linesman_engine::nm::Nm;
+use linesman_engine::observe;
+use linesman_engine::transaction::{Refusal, Request, Settings};
+use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::{output, read};
@@ -35,6 +40,26 @@ use crate::{output, read};
 /// `1 file`, `2 files`.
 pub fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// What the agent applied.
+fn ledger(settings: &Settings) -> Result<Ledger, Exit> {
+    StateFile::ledger(&settings.state_dir).read().map_err(|error| {
+        output::error(format!("linesman: {error}"));
+        Exit::Environment
+    })
+}
+
+/// The state of this host.
+async fn observed() -> Result<Value, Exit> {
+    let observed = match Nm::connect().await {
+        Ok(nm) => observe::retrieve(&nm).await,
+        Err(e) => Err(e),
+    };
+    observed.map_err(|error| {
+        output::error(format!("linesman: {error}"));
+        (&error).into()
+    })
 }
 
 /// Of `--listen`.

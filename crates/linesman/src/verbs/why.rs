@@ -1,10 +1,6 @@
 //! `linesman why`: which policy configures an interface.
 
-use linesman_agent::StateFile;
-use linesman_core::reconcile::Ledger;
 use linesman_core::why::{Answer, Claim, why};
-use linesman_engine::nm::Nm;
-use linesman_engine::observe;
 use linesman_engine::transaction::Settings;
 
 use super::status::paint;
@@ -13,23 +9,9 @@ use crate::exit::Exit;
 use crate::output;
 
 pub async fn run(args: WhyArgs, format: Format, settings: &Settings) -> Exit {
-    let ledger: Ledger = match StateFile::ledger(&settings.state_dir).read() {
-        Ok(ledger) => ledger,
-        Err(error) => {
-            output::error(format!("linesman: {error}"));
-            return Exit::Environment;
-        }
-    };
-    let observed = match Nm::connect().await {
-        Ok(nm) => observe::retrieve(&nm).await,
-        Err(e) => Err(e),
-    };
-    let observed = match observed {
-        Ok(observed) => observed,
-        Err(error) => {
-            output::error(format!("linesman: {error}"));
-            return (&error).into();
-        }
+    let (ledger, observed) = match (super::ledger(settings), super::observed().await) {
+        (Ok(ledger), Ok(observed)) => (ledger, observed),
+        (Err(exit), _) | (_, Err(exit)) => return exit,
     };
     let answer = why(&args.interface, &ledger.applied(), &observed);
     if !answer.exists && answer.claims.is_empty() {
