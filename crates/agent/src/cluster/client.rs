@@ -76,7 +76,7 @@ impl ClusterClient {
         let name = names::enactment(&self.node, policy);
         let object = within(self.enactments().get(&name)).await?;
         match of_node(object.clone(), &self.node) {
-            Some(NodeEnactment::Readable(bound)) => Ok((object, *bound)),
+            Some(NodeEnactment::Readable(bound)) => Ok((object, bound)),
             _ => Err(Error::Gone),
         }
     }
@@ -156,8 +156,9 @@ fn is_unpatchable(status: &Status) -> bool {
 
 /// An enactment of this node.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there are few, and nearly all are readable")]
 pub enum NodeEnactment {
-    Readable(Box<Bound>),
+    Readable(Bound),
     Unreadable(Unreadable),
 }
 
@@ -179,7 +180,7 @@ pub fn of_node(object: Enactment, node: &str) -> Option<NodeEnactment> {
     let created = serde_json::to_value(&metadata.creation_timestamp)
         .and_then(serde_json::from_value)
         .unwrap_or_default();
-    Some(NodeEnactment::Readable(Box::new(Bound { policy, uid, created, generation, spec: spec?, status })))
+    Some(NodeEnactment::Readable(Bound { policy, uid, created, generation, spec: spec?, status }))
 }
 
 #[cfg(test)]

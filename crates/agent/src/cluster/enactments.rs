@@ -53,7 +53,7 @@ impl Enactments {
 
     pub fn all(&self) -> Vec<Bound> {
         let readable = self.known.values().filter_map(|known| match known {
-            NodeEnactment::Readable(bound) => Some(bound.as_ref().clone()),
+            NodeEnactment::Readable(bound) => Some(bound.clone()),
             NodeEnactment::Unreadable(_) => None,
         });
         readable.collect()
@@ -78,7 +78,7 @@ impl Enactments {
 
     /// What was read from the API server itself; the watch may be behind.
     pub fn read(&mut self, bound: Bound) {
-        self.known.insert(bound.policy.clone(), NodeEnactment::Readable(bound.into()));
+        self.known.insert(bound.policy.clone(), NodeEnactment::Readable(bound));
     }
 
     /// Whether all of them were listed since this was asked last.
