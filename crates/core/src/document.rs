@@ -15,6 +15,7 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::path::{Path, PathStep};
 use crate::policy::{Options, Policy};
 use crate::probe::Probe;
+pub(crate) use scalar::is_text;
 use tree::Position;
 pub use tree::{Content, Entry, Node, Range};
 

@@ -55,6 +55,11 @@ fn plain(text: &str) -> Result<Value, ScalarError> {
     })
 }
 
+/// Whether this word is text without quotes.
+pub(crate) fn is_text(word: &str) -> bool {
+    plain(word).is_ok_and(|value| value.is_string())
+}
+
 fn is_infinite_or_nan(text: &str) -> bool {
     matches!(text.strip_prefix(['-', '+']).unwrap_or(text), ".inf" | ".Inf" | ".INF")
         || matches!(text, ".nan" | ".NaN" | ".NAN")

@@ -2,6 +2,8 @@
 
 use serde_json::{Number, Value};
 
+use crate::document::is_text;
+
 /// `column` is where the lines of a text begin.
 pub(super) fn leaf(value: &Value, column: usize) -> String {
     match value {
@@ -107,21 +109,11 @@ fn is_ambiguous(text: &str) -> bool {
         || is_date(text)
 }
 
-/// `12`, `1_000`, `0x1F`, `0o17`, `0b1`, `017`, `1.5`, `.5`, `1e3`
+/// As our own reader reads it; and `1_000`, `0b1` and `017` of YAML 1.1.
 fn is_number(text: &str) -> bool {
-    let of =
-        |text: &str, digit: fn(char) -> bool| !text.is_empty() && text.chars().all(|c| c == '_' || digit(c));
-    let radix = text.strip_prefix('0').and_then(|rest| rest.strip_prefix(['x', 'X', 'o', 'O', 'b', 'B']));
-    if radix.is_some_and(|digits| of(digits, |c| c.is_ascii_hexdigit())) {
-        return true;
-    }
-    let digits = |text: &str| of(text, |c| c.is_ascii_digit());
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
-    text.starts_with(|c: char| c == '.' || c.is_ascii_digit())
-        && digits(exponent.strip_prefix(['-', '+']).unwrap_or(exponent))
-        && (digits(whole) && (fraction.is_empty() || digits(fraction))
-            || whole.is_empty() && digits(fraction))
+    let digits = text.replace('_', "");
+    let of = |digits: &str, base: u32| !digits.is_empty() && digits.chars().all(|c| c.is_digit(base));
+    of(&digits, 10) || digits.strip_prefix("0b").is_some_and(|bits| of(bits, 2)) || !is_text(&digits)
 }
 
 /// `12:30:45`, also as the MAC address 52:54:00:12:34:56: a number in YAML 1.1.
