@@ -34,7 +34,8 @@ fn a_revert_is_tried_again_when_the_disk_has_room() {
     assert_eq!(agent_host.phase("office"), "reverting");
     assert!(agent_host.host.interface("br1").is_some());
     agent_host.host.node.free_disk().unwrap();
-    agent_host.host.eventually("it is reverted", || agent_host.host.interface("br1").is_none());
+    agent_host.host.eventually("it is reverted", || agent_host.policy("office").is_none());
+    assert!(agent_host.host.interface("br1").is_none());
     agent_host.host.assert_settled();
 }
 
