@@ -21,7 +21,15 @@ pub enum Decision {
 }
 
 impl Decision {
+    /// In the file by which the owner of the change learns of it.
     fn as_str(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Rollback => "rollback",
+        }
+    }
+
+    fn verb(self) -> &'static str {
         match self {
             Self::Commit => "commit",
             Self::Rollback => "roll back",
@@ -49,16 +57,18 @@ pub(super) async fn await_decision(
     let file = decision_file(&settings.run_dir, &record.id);
     let end = Instant::now() + within;
     while Instant::now() < end {
-        match std::fs::read_to_string(&file).as_deref() {
-            Ok("commit") => {
+        let written = std::fs::read_to_string(&file).unwrap_or_default();
+        let decisions = [Decision::Commit, Decision::Rollback];
+        match decisions.into_iter().find(|decision| decision.as_str() == written) {
+            Some(Decision::Commit) => {
                 std::fs::remove_file(&file).ok();
                 return Ok(());
             }
-            Ok("rollback") => {
+            Some(Decision::Rollback) => {
                 std::fs::remove_file(&file).ok();
                 return Err(AttemptFailure::new(FailedStep::Confirm, "rolled back by `linesman rollback`"));
             }
-            _ => tokio::time::sleep(Duration::from_millis(50)).await,
+            None => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
     Err(AttemptFailure::new(FailedStep::Confirm, format!("not confirmed within {} s", within.as_secs())))
@@ -126,7 +136,7 @@ async fn end_foreign(checkpoint: Option<&str>, decision: Decision) -> Result<Out
         Some(asked) => open.into_iter().find(|c| c == asked),
         None => open.into_iter().next(),
     };
-    let Some(path) = path else { return Err(Error::NoCheckpoint { verb: decision.as_str() }) };
+    let Some(path) = path else { return Err(Error::NoCheckpoint { verb: decision.verb() }) };
     match decision {
         Decision::Commit => {
             nm.commit(&path).await?;
