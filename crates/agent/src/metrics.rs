@@ -1,153 +1,40 @@
 //! What the agent counts. The reference page is generated from [`TABLE`], and a test proves that each one moves.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicI64, AtomicU64};
 
 use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Drift;
-use prometheus_client::encoding::{EncodeLabelSet, text::encode};
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::Registry;
 use serde_json::Value;
 
 use crate::status::{PolicyPhase, Status};
 
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ByPhase {
-    phase: &'static str,
-}
-
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ByOutcome {
-    outcome: &'static str,
-}
-
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ByDepth {
-    depth: &'static str,
-}
-
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ByVersion {
-    version: &'static str,
-}
-
-/// Name, kind, labels, meaning.
-pub const TABLE: [(&str, &str, &str, &str); 13] = [
-    ("linesman_policies", "gauge", "phase", "Policies of this host by phase"),
-    ("linesman_apply_total", "counter", "outcome", "Transactions that ended, by outcome"),
-    (
-        "linesman_apply_duration_seconds",
-        "histogram",
-        "",
-        "Duration of transactions, from the checkpoint to the outcome",
-    ),
-    (
-        "linesman_drift_differences",
-        "gauge",
-        "",
-        "Properties that differ from applied policies now; policies with drift: Ignore are left out",
-    ),
-    ("linesman_corrections_total", "counter", "", "Corrections of drift"),
-    ("linesman_observations_total", "counter", "depth", "Observations of the host, by depth: kernel or full"),
-    ("linesman_observed_timestamp_seconds", "gauge", "", "When the host was last observed"),
-    ("linesman_frozen", "gauge", "", "1 while this host is frozen by `linesman freeze`"),
-    ("linesman_build_info", "gauge", "version", "Always 1"),
-    (
-        "linesman_api_writes_total",
-        "counter",
-        "object",
-        "In a cluster: status updates written to the API server, by object",
-    ),
-    ("linesman_api_server_unreachable", "gauge", "", "In a cluster: 1 while the API server does not answer"),
-    ("kubernetes_nmstate_network_interfaces", "gauge", "type, node", "In a cluster: interfaces by type"),
-    ("kubernetes_nmstate_routes", "gauge", "node, ip_stack, type", "In a cluster: running routes"),
-];
-
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ByObject {
-    object: &'static str,
-}
-
-/// As kubernetes-nmstate's dashboards know them.
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ByType {
-    r#type: String,
-    node: String,
-}
-
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ByRoute {
-    node: String,
-    ip_stack: &'static str,
-    r#type: &'static str,
-}
-
-#[derive(Debug)]
-pub struct Metrics {
-    registry: Registry,
-    writes: Family<ByObject, Counter<u64, AtomicU64>>,
-    unreachable: Gauge<i64, AtomicI64>,
-    interfaces: Family<ByType, Gauge<i64, AtomicI64>>,
-    routes: Family<ByRoute, Gauge<i64, AtomicI64>>,
-    policies: Family<ByPhase, Gauge<i64, AtomicI64>>,
-    applies: Family<ByOutcome, Counter<u64, AtomicU64>>,
-    duration: Histogram,
-    differences: Gauge<i64, AtomicI64>,
-    pub corrections: Counter<u64, AtomicU64>,
-    observations: Family<ByDepth, Counter<u64, AtomicU64>>,
-    observed: Gauge<i64, AtomicI64>,
-    frozen: Gauge<i64, AtomicI64>,
+// Those of kubernetes-nmstate have the names and labels that its dashboards know.
+linesman_daemon::metrics! {
+    policies: gauge "linesman_policies" ["phase"] "Policies of this host by phase";
+    applies: counter "linesman_apply_total" ["outcome"] "Transactions that ended, by outcome";
+    duration: histogram(0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0) "linesman_apply_duration_seconds" []
+        "Duration of transactions, from the checkpoint to the outcome";
+    differences: gauge "linesman_drift_differences" []
+        "Properties that differ from applied policies now; policies with drift: Ignore are left out";
+    pub corrections: counter "linesman_corrections_total" [] "Corrections of drift";
+    observations: counter "linesman_observations_total" ["depth"]
+        "Observations of the host, by depth: kernel or full";
+    observed: gauge "linesman_observed_timestamp_seconds" [] "When the host was last observed";
+    frozen: gauge "linesman_frozen" [] "1 while this host is frozen by `linesman freeze`";
+    build: gauge "linesman_build_info" ["version"] "Always 1";
+    writes: counter "linesman_api_writes_total" ["object"]
+        "In a cluster: status updates written to the API server, by object";
+    unreachable: gauge "linesman_api_server_unreachable" []
+        "In a cluster: 1 while the API server does not answer";
+    interfaces: gauge "kubernetes_nmstate_network_interfaces" ["type", "node"]
+        "In a cluster: interfaces by type";
+    routes: gauge "kubernetes_nmstate_routes" ["node", "ip_stack", "type"] "In a cluster: running routes";
 }
 
 impl Metrics {
-    pub fn new(version: &'static str) -> Self {
-        let build: Family<ByVersion, Gauge<i64, AtomicI64>> = Family::default();
-        build.get_or_create(&ByVersion { version }).set(1);
-        let mut metrics = Self {
-            registry: Registry::default(),
-            writes: Family::default(),
-            unreachable: Gauge::default(),
-            interfaces: Family::default(),
-            routes: Family::default(),
-            policies: Family::default(),
-            applies: Family::default(),
-            duration: Histogram::new([0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0]),
-            differences: Gauge::default(),
-            corrections: Counter::default(),
-            observations: Family::default(),
-            observed: Gauge::default(),
-            frozen: Gauge::default(),
-        };
-        for (name, _, _, help) in TABLE {
-            // The encoder writes the ending that counters have by itself.
-            let (short, help) = (name.strip_suffix("_total").unwrap_or(name), help.to_string());
-            let registry = &mut metrics.registry;
-            match name {
-                "linesman_policies" => registry.register(short, help, metrics.policies.clone()),
-                "linesman_apply_total" => registry.register(short, help, metrics.applies.clone()),
-                "linesman_apply_duration_seconds" => registry.register(short, help, metrics.duration.clone()),
-                "linesman_drift_differences" => registry.register(short, help, metrics.differences.clone()),
-                "linesman_corrections_total" => registry.register(short, help, metrics.corrections.clone()),
-                "linesman_observations_total" => registry.register(short, help, metrics.observations.clone()),
-                "linesman_observed_timestamp_seconds" => {
-                    registry.register(short, help, metrics.observed.clone());
-                }
-                "linesman_api_writes_total" => registry.register(short, help, metrics.writes.clone()),
-                "linesman_api_server_unreachable" => {
-                    registry.register(short, help, metrics.unreachable.clone())
-                }
-                "kubernetes_nmstate_network_interfaces" => {
-                    registry.register(short, help, metrics.interfaces.clone());
-                }
-                "kubernetes_nmstate_routes" => registry.register(short, help, metrics.routes.clone()),
-                "linesman_frozen" => registry.register(short, help, metrics.frozen.clone()),
-                _ => registry.register(short, help, build.clone()),
-            }
-        }
+    pub fn new(version: &str) -> Self {
+        let metrics = Self::register();
+        metrics.build.with([version]).set(1);
         metrics
     }
 
@@ -161,7 +48,7 @@ impl Metrics {
             Verdict::Abandoned if outcome.step.is_none() => "refused",
             Verdict::Abandoned => "abandoned",
         };
-        self.applies.get_or_create(&ByOutcome { outcome: word }).inc();
+        self.applies.with([word]).inc();
         if outcome.milliseconds > 0 {
             #[allow(clippy::cast_precision_loss)]
             self.duration.observe(outcome.milliseconds as f64 / 1000.0);
@@ -169,14 +56,13 @@ impl Metrics {
     }
 
     pub fn looked(&self, depth: &'static str) {
-        self.observations.get_or_create(&ByDepth { depth }).inc();
+        self.observations.with([depth]).inc();
     }
 
     pub fn status(&self, status: &Status, observed: u64) {
         for phase in PolicyPhase::ALL {
             let count = status.policies.iter().filter(|p| p.phase == phase).count();
-            let label = ByPhase { phase: phase.as_str() };
-            self.policies.get_or_create(&label).set(i64::try_from(count).unwrap_or(i64::MAX));
+            self.policies.with([phase.as_str()]).set(i64::try_from(count).unwrap_or(i64::MAX));
         }
         let heeded = status.policies.iter().filter(|p| p.drift != Drift::Ignore);
         let differences: usize = heeded.map(|p| p.differences.len()).sum();
@@ -186,7 +72,7 @@ impl Metrics {
     }
 
     pub fn wrote(&self, object: &'static str) {
-        self.writes.get_or_create(&ByObject { object }).inc();
+        self.writes.with([object]).inc();
     }
 
     pub fn api_server(&self, unreachable: bool) {
@@ -198,23 +84,19 @@ impl Metrics {
         self.interfaces.clear();
         self.routes.clear();
         for interface in list(&state["interfaces"]) {
-            let r#type = interface["type"].as_str().unwrap_or("unknown").to_string();
-            self.interfaces.get_or_create(&ByType { r#type, node: node.into() }).inc();
+            let r#type = interface["type"].as_str().unwrap_or("unknown");
+            self.interfaces.with([r#type, node]).inc();
         }
         let configured: HashSet<&str> = list(&state["routes"]["config"]).filter_map(destination).collect();
         for route in list(&state["routes"]["running"]).filter_map(destination) {
             let ip_stack = if route.contains(':') { "ipv6" } else { "ipv4" };
             let r#type = if configured.contains(route) { "static" } else { "dynamic" };
-            self.routes.get_or_create(&ByRoute { node: node.into(), ip_stack, r#type }).inc();
+            self.routes.with([node, ip_stack, r#type]).inc();
         }
     }
 
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        if let Err(e) = encode(&mut text, &self.registry) {
-            tracing::error!("metrics: {e}");
-        }
-        text
+        self.encode()
     }
 }
 
@@ -295,7 +177,7 @@ mod tests {
             after.contains("kubernetes_nmstate_routes{node=\"n1\",ip_stack=\"ipv6\",type=\"static\"} 1"),
             "{after}"
         );
-        for (name, ..) in TABLE {
+        for &(name, ..) in TABLE {
             let lines = |text: &str| -> Vec<String> {
                 text.lines().filter(|l| l.starts_with(name)).map(str::to_owned).collect()
             };

@@ -4,4 +4,5 @@ pub mod backoff;
 pub mod clock;
 pub mod cluster;
 pub mod http;
+pub mod metrics;
 pub mod watch;

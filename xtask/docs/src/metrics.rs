@@ -27,17 +27,16 @@ pub fn page() -> String {
          | `/healthz` | 200 while the process is running |\n\
          | `/readyz` | 200 if the agent can observe the host, or if the operator has synced with the cluster \
          (leader or standby); otherwise 503. The body is a one-line summary |\n",
-        table(&TABLE),
+        table(TABLE),
         phases.join(", "),
-        table(&linesman_operator::metrics::TABLE),
+        table(linesman_operator::metrics::TABLE),
     )
 }
 
-fn table(rows: &[(&str, &str, &str, &str)]) -> String {
-    let row = |(name, kind, labels, meaning): &(&str, &str, &str, &str)| {
-        let labels =
-            if labels.is_empty() { String::new() } else { format!("`{}`", labels.replace(", ", "`, `")) };
-        format!("| `{name}` | {kind} | {labels} | {meaning} |\n")
+fn table(rows: &[(&str, &str, &[&str], &str)]) -> String {
+    let row = |(name, kind, labels, meaning): &(&str, &str, &[&str], &str)| {
+        let labels: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
+        format!("| `{name}` | {kind} | {} | {meaning} |\n", labels.join(", "))
     };
     let rows: String = rows.iter().map(row).collect();
     format!("| metric | type | labels | meaning |\n|---|---|---|---|\n{rows}")
