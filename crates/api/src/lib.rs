@@ -3,7 +3,6 @@
 //! `nmstate.io` is wire-compatible with kubernetes-nmstate; what Linesman adds is optional.
 
 pub mod admission;
-pub mod annotations;
 pub mod condition;
 pub mod conditions;
 pub mod crd;

@@ -23,10 +23,6 @@ pub struct Side {
 }
 
 impl Conflict {
-    pub fn involves(&self, policy: &str) -> bool {
-        self.one.policy == policy || self.other.policy == policy
-    }
-
     /// The other one, seen from `policy`.
     pub fn other_policy(&self, policy: &str) -> &str {
         if self.one.policy == policy { &self.other.policy } else { &self.one.policy }
