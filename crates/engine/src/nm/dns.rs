@@ -63,7 +63,7 @@ impl GlobalDomain {
     }
 }
 
-fn take<T: TryFrom<OwnedValue>>(value: Option<&OwnedValue>) -> Option<T> {
+pub(super) fn take<T: TryFrom<OwnedValue>>(value: Option<&OwnedValue>) -> Option<T> {
     T::try_from(value?.try_clone().ok()?).ok()
 }
 

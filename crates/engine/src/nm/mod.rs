@@ -42,24 +42,15 @@ impl Nm {
         let bus =
             bounded(zbus::Connection::system()).await.map_err(|source| Error::NoDbus { address, source })?;
         let missing = |e: zbus::Error| Error::NoNetworkManager(e.into());
-        let root = proxy::NetworkManagerProxy::builder(&bus)
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .build()
-            .await
-            .map_err(missing)?;
-        let settings = proxy::SettingsProxy::builder(&bus)
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .build()
-            .await
-            .map_err(missing)?;
+        let root = uncached(proxy::NetworkManagerProxy::builder(&bus)).await.map_err(missing)?;
+        let settings = uncached(proxy::SettingsProxy::builder(&bus)).await.map_err(missing)?;
         let nm = Self { bus, root, settings };
         nm.version().await?;
         Ok(nm)
     }
 
     pub async fn version(&self) -> Result<String> {
-        let version = bounded(self.root.version()).await.map_err(Error::NoNetworkManager)?;
-        Ok(version)
+        bounded(self.root.version()).await.map_err(Error::NoNetworkManager)
     }
 
     /// It was started a moment ago, and has not yet made up its mind about every device.
@@ -75,25 +66,21 @@ impl Nm {
 
     /// Open checkpoints, oldest first, whoever made them.
     pub async fn checkpoints(&self) -> Result<Vec<String>> {
-        let paths = bounded(self.root.checkpoints())
-            .await
-            .map_err(|e| Error::call("asking NetworkManager for its checkpoints", e))?;
+        let paths = call("asking NetworkManager for its checkpoints", self.root.checkpoints()).await?;
         Ok(paths.into_iter().map(|p| p.to_string()).collect())
     }
 
     /// The next time a checkpoint is made, rolled back or destroyed.
     pub async fn checkpoint_events(&self) -> Result<impl StreamExt<Item = ()> + Unpin + use<>> {
+        let failed = |e: zbus::Error| Error::call("watching NetworkManager's checkpoints", e);
         let properties = zbus::fdo::PropertiesProxy::builder(&self.bus)
             .destination("org.freedesktop.NetworkManager")
             .and_then(|b| b.path("/org/freedesktop/NetworkManager"))
-            .map_err(|e| Error::call("watching NetworkManager's checkpoints", e))?
+            .map_err(failed)?
             .build()
             .await
-            .map_err(|e| Error::call("watching NetworkManager's checkpoints", e))?;
-        let changes = properties
-            .receive_properties_changed()
-            .await
-            .map_err(|e| Error::call("watching NetworkManager's checkpoints", e))?;
+            .map_err(failed)?;
+        let changes = properties.receive_properties_changed().await.map_err(failed)?;
         Ok(changes
             .filter_map(|signal| {
                 let ours = signal.args().is_ok_and(|a| a.changed_properties().contains_key("Checkpoints"));
@@ -104,14 +91,10 @@ impl Nm {
 
     /// Every signal of NetworkManager, as "look again".
     pub async fn events(&self) -> Result<impl StreamExt<Item = ()> + Unpin + use<>> {
-        let rule = zbus::MatchRule::builder()
-            .msg_type(zbus::message::Type::Signal)
-            .sender("org.freedesktop.NetworkManager")
-            .map_err(|e| Error::call("watching NetworkManager", e))?
-            .build();
-        let stream = zbus::MessageStream::for_match_rule(rule, &self.bus, Some(256))
-            .await
-            .map_err(|e| Error::call("watching NetworkManager", e))?;
+        let failed = |e: zbus::Error| Error::call("watching NetworkManager", e);
+        let signals = zbus::MatchRule::builder().msg_type(zbus::message::Type::Signal);
+        let rule = signals.sender("org.freedesktop.NetworkManager").map_err(failed)?.build();
+        let stream = zbus::MessageStream::for_match_rule(rule, &self.bus, Some(256)).await.map_err(failed)?;
         Ok(stream.map(|_| ()))
     }
 
@@ -129,16 +112,13 @@ impl Nm {
     /// Sets the dead man's switch: without another call NetworkManager rolls back by itself after `seconds`.
     pub async fn wind(&self, checkpoint: &str, seconds: u32) -> Result<()> {
         let path = object(checkpoint)?;
-        bounded(self.root.checkpoint_adjust_rollback_timeout(&path, seconds))
-            .await
-            .map_err(|e| Error::call("extending the checkpoint's timer", e))
+        let wound = self.root.checkpoint_adjust_rollback_timeout(&path, seconds);
+        call("extending the checkpoint's timer", wound).await
     }
 
     pub async fn commit(&self, checkpoint: &str) -> Result<()> {
         let path = object(checkpoint)?;
-        bounded(self.root.checkpoint_destroy(&path))
-            .await
-            .map_err(|e| Error::call("committing the checkpoint", e))
+        call("committing the checkpoint", self.root.checkpoint_destroy(&path)).await
     }
 
     /// Rolls back; returns the devices that NetworkManager could not bring back, with its reason.
@@ -166,70 +146,48 @@ impl Nm {
     }
 
     pub async fn global_dns(&self) -> Result<GlobalDns> {
-        let raw = bounded(self.root.global_dns_configuration())
-            .await
-            .map_err(|e| Error::call("reading NetworkManager's DNS configuration", e))?;
-        Ok(GlobalDns::from_bus(&raw))
+        let raw = self.root.global_dns_configuration();
+        Ok(GlobalDns::from_bus(&call("reading NetworkManager's DNS configuration", raw).await?))
     }
 
     pub async fn set_global_dns(&self, dns: &GlobalDns) -> Result<()> {
-        bounded(self.root.set_global_dns_configuration(dns.to_bus()))
-            .await
-            .map_err(|e| Error::call("restoring NetworkManager's DNS configuration", e))
+        let set = self.root.set_global_dns_configuration(dns.to_bus());
+        call("restoring NetworkManager's DNS configuration", set).await
     }
 
     pub async fn save_hostname(&self, name: &str) -> Result<()> {
-        bounded(self.settings.save_hostname(name)).await.map_err(|e| Error::call("restoring the hostname", e))
+        call("restoring the hostname", self.settings.save_hostname(name)).await
     }
 
     /// Reads the named files again; a file that is gone takes its profile with it.
     pub async fn load_profiles(&self, files: &[&str]) -> Result<()> {
-        bounded(self.settings.load_connections(files))
-            .await
-            .map(|_| ())
-            .map_err(|e| Error::call("loading profiles", e))
+        call("loading profiles", self.settings.load_connections(files)).await.map(drop)
     }
 
     pub async fn reload_profiles(&self) -> Result<()> {
-        bounded(self.settings.reload_connections())
-            .await
-            .map(|_| ())
-            .map_err(|e| Error::call("reloading profiles", e))
+        call("reloading profiles", self.settings.reload_connections()).await.map(drop)
     }
 
     pub async fn delete_profile(&self, uuid: &str) -> Result<()> {
         let Ok(path) = bounded(self.settings.get_connection_by_uuid(uuid)).await else { return Ok(()) };
         let profile = self.connection(path).await?;
-        bounded(profile.delete())
-            .await
-            .map_err(|e| Error::call("deleting a profile that the change had made", e))
+        call("deleting a profile that the change had made", profile.delete()).await
     }
 
     pub async fn activate(&self, uuid: &str, device: Option<&str>) -> Result<()> {
-        let profile = bounded(self.settings.get_connection_by_uuid(uuid))
-            .await
-            .map_err(|e| Error::call("finding a profile to activate again", e))?;
+        let profile = self.settings.get_connection_by_uuid(uuid);
+        let profile = call("finding a profile to activate again", profile).await?;
         let none = ObjectPath::from_static_str_unchecked("/");
         let device = device.map(object).transpose()?.unwrap_or_else(|| none.clone());
-        bounded(self.root.activate_connection(&profile, &device, &none))
-            .await
-            .map(|_| ())
-            .map_err(|e| Error::call("activating a profile again", e))
-    }
-
-    pub async fn deactivate(&self, active: &str) -> Result<()> {
-        let path = object(active)?;
-        bounded(self.root.deactivate_connection(&path))
-            .await
-            .map_err(|e| Error::call("deactivating a connection that the change had made", e))
+        let activated = self.root.activate_connection(&profile, &device, &none);
+        call("activating a profile again", activated).await.map(drop)
     }
 
     /// What the profile that a device runs on says about addresses.
     pub async fn ip_methods(&self, device: &str) -> Result<IpMethods> {
         let device = self.device(device).await?;
-        let (settings, _) = bounded(device.get_applied_connection(0))
-            .await
-            .map_err(|e| Error::call("reading the profile that a device runs on", e))?;
+        let applied = device.get_applied_connection(0);
+        let (settings, _) = call("reading the profile that a device runs on", applied).await?;
         let method = |section: &str| {
             let value = settings.get(section).and_then(|s| s.get("method"));
             value.and_then(|v| <&str>::try_from(v).ok()).unwrap_or_default().to_string()
@@ -239,39 +197,39 @@ impl Nm {
 
     /// Another metric than NetworkManager chose, on the device alone: the profile stays as it is.
     pub async fn set_route_metric(&self, device: &str, family: &str, metric: i64) -> Result<()> {
-        let failed = |e: CallError| Error::call("restoring the metric of a route", e);
+        const WHAT: &str = "restoring the metric of a route";
         let device = self.device(device).await?;
-        let (mut settings, version) = bounded(device.get_applied_connection(0)).await.map_err(failed)?;
+        let (mut settings, version) = call(WHAT, device.get_applied_connection(0)).await?;
         settings.entry(family.to_string()).or_default().insert("route-metric".to_string(), metric.into());
-        bounded(device.reapply(settings, version, 0)).await.map_err(failed)
+        call(WHAT, device.reapply(settings, version, 0)).await
     }
 
     async fn device(&self, path: &str) -> Result<proxy::DeviceProxy<'_>> {
-        proxy::DeviceProxy::builder(&self.bus)
-            .path(path.to_string())
-            .map_err(|e| Error::call("opening a device", e))?
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .build()
-            .await
-            .map_err(|e| Error::call("opening a device", e))
+        let failed = |e: zbus::Error| Error::call("opening a device", e);
+        let device = proxy::DeviceProxy::builder(&self.bus).path(path.to_string()).map_err(failed)?;
+        uncached(device).await.map_err(failed)
     }
 
     pub async fn delete_device(&self, path: &str) -> Result<()> {
         let device = self.device(path).await?;
-        bounded(device.delete())
-            .await
-            .map_err(|e| Error::call("deleting a device that the change had made", e))
+        call("deleting a device that the change had made", device.delete()).await
     }
 
     async fn connection(&self, path: OwnedObjectPath) -> Result<proxy::ConnectionProxy<'_>> {
-        proxy::ConnectionProxy::builder(&self.bus)
-            .path(path)
-            .map_err(|e| Error::call("opening a profile", e))?
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .build()
-            .await
-            .map_err(|e| Error::call("opening a profile", e))
+        let failed = |e: zbus::Error| Error::call("opening a profile", e);
+        let profile = proxy::ConnectionProxy::builder(&self.bus).path(path).map_err(failed)?;
+        uncached(profile).await.map_err(failed)
     }
+}
+
+/// A proxy that asks for properties anew each time.
+async fn uncached<'a, T: From<zbus::Proxy<'a>>>(builder: zbus::proxy::Builder<'a, T>) -> zbus::Result<T> {
+    builder.cache_properties(zbus::proxy::CacheProperties::No).build().await
+}
+
+/// Makes a call; an error says what it was for.
+async fn call<T>(what: &'static str, call: impl Future<Output = zbus::Result<T>>) -> Result<T> {
+    bounded(call).await.map_err(|e| Error::call(what, e))
 }
 
 async fn bounded<T>(call: impl Future<Output = zbus::Result<T>>) -> Result<T, CallError> {

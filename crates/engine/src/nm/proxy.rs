@@ -47,8 +47,6 @@ pub trait NetworkManager {
         device: &ObjectPath<'_>,
         specific_object: &ObjectPath<'_>,
     ) -> zbus::Result<OwnedObjectPath>;
-
-    fn deactivate_connection(&self, active: &ObjectPath<'_>) -> zbus::Result<()>;
 }
 
 #[proxy(

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 
+use super::dns::take;
 use crate::error::Source;
 use crate::{Error, Result};
 
@@ -155,8 +156,11 @@ fn device(path: &str, p: &Properties) -> Device {
         state: number(p, "State"),
         real: flag(p, "Real"),
         software: number(p, "Capabilities") & IS_SOFTWARE != 0,
-        active: Some(object(p, "ActiveConnection")).filter(|a| a != "/"),
-        reason: reason(p),
+        active: take(p.get("ActiveConnection"))
+            .map(|path: OwnedObjectPath| path.to_string())
+            .filter(|a| a != "/"),
+        // A pair of state and reason.
+        reason: take(p.get("StateReason")).map_or(0, |(_, reason): (u32, u32)| reason),
     }
 }
 
@@ -167,13 +171,10 @@ fn active(path: &str, p: &Properties) -> Active {
         uuid: text(p, "Uuid"),
         id: text(p, "Id"),
         kind: text(p, "Type"),
-        devices: p
-            .get("Devices")
-            .and_then(|v| v.try_clone().ok())
-            .and_then(|v| Vec::<OwnedObjectPath>::try_from(v).ok())
+        devices: take::<Vec<OwnedObjectPath>>(p.get("Devices"))
             .unwrap_or_default()
-            .into_iter()
-            .map(|d| d.to_string())
+            .iter()
+            .map(ToString::to_string)
             .collect(),
         up: matches!(number(p, "State"), 1 | 2),
         external: number(p, "StateFlags") & EXTERNAL != 0,
@@ -184,21 +185,8 @@ fn text(p: &Properties, key: &str) -> String {
     p.get(key).and_then(|v| <&str>::try_from(v).ok()).unwrap_or_default().to_string()
 }
 
-fn object(p: &Properties, key: &str) -> String {
-    p.get(key)
-        .and_then(|v| v.try_clone().ok())
-        .and_then(|v| OwnedObjectPath::try_from(v).ok())
-        .map_or_else(|| "/".to_string(), |o| o.to_string())
-}
-
 fn number(p: &Properties, key: &str) -> u32 {
     p.get(key).and_then(|v| u32::try_from(v).ok()).unwrap_or_default()
-}
-
-/// A pair of state and reason.
-fn reason(p: &Properties) -> u32 {
-    let pair = p.get("StateReason").and_then(|v| v.try_clone().ok());
-    pair.and_then(|v| <(u32, u32)>::try_from(v).ok()).map_or(0, |(_, reason)| reason)
 }
 
 fn flag(p: &Properties, key: &str) -> bool {
