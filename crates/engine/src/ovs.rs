@@ -17,7 +17,7 @@ pub use keys::{BridgeKeys, InterfaceKeys, OvsKeys, RowKeys};
 pub use plan::{KeyPath, Scope, carry_plan, missing_rows, remove_plan, restore_plan};
 
 /// Where nmstate, and everybody else, expects it.
-pub const SOCKET: &str = "/run/openvswitch/db.sock";
+pub const SOCKET: &str = ovsdb::DEFAULT_SOCKET;
 
 const LIMIT: Duration = Duration::from_secs(5);
 
@@ -26,8 +26,14 @@ pub async fn running() -> bool {
 }
 
 pub async fn read_keys() -> Result<OvsKeys, ovsdb::Error> {
+    Ok(connect().await?.1)
+}
+
+/// The database, and the keys that are in it now.
+async fn connect() -> Result<(Ovsdb, OvsKeys), ovsdb::Error> {
     let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
-    OvsKeys::read(&mut db).await
+    let now = OvsKeys::read(&mut db).await?;
+    Ok((db, now))
 }
 
 /// Whether ovs-vswitchd follows its database: it counts `cur_cfg` up to what `next_cfg` asks for.
@@ -50,13 +56,8 @@ pub async fn followed(limit: Duration) -> Result<bool, ovsdb::Error> {
 /// Brings the keys of the touched rows, and the global ones, back to the snapshot's.
 pub async fn restore(before: &OvsKeys, touched: &BTreeSet<InterfaceName>) -> Result<(), ovsdb::Error> {
     let scope = Scope { names: touched.clone(), global: true };
-    let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
-    let now = OvsKeys::read(&mut db).await?;
-    let ops = restore_plan(before, &now, &scope);
-    if !ops.is_empty() {
-        db.apply(&ops).await?;
-    }
-    Ok(())
+    let (mut db, now) = connect().await?;
+    db.apply(&restore_plan(before, &now, &scope)).await.map(drop)
 }
 
 /// How many bridges and ports NetworkManager made since the snapshot.
@@ -66,10 +67,8 @@ pub async fn made(before: &OvsKeys, touched: &BTreeSet<InterfaceName>) -> Result
 
 /// Takes away what NetworkManager made since the snapshot and could not remove itself.
 pub async fn remove_made(before: &OvsKeys, touched: &BTreeSet<InterfaceName>) -> Result<(), ovsdb::Error> {
-    let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
-    let now = OvsKeys::read(&mut db).await?;
-    db.apply(&remove_plan(before, &now, touched)).await?;
-    Ok(())
+    let (mut db, now) = connect().await?;
+    db.apply(&remove_plan(before, &now, touched)).await.map(drop)
 }
 
 /// After a change: foreign keys on rows that were made anew come along.
@@ -78,11 +77,6 @@ pub async fn carry(
     touched: &BTreeSet<InterfaceName>,
     declared: &BTreeSet<KeyPath>,
 ) -> Result<(), ovsdb::Error> {
-    let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
-    let now = OvsKeys::read(&mut db).await?;
-    let ops = carry_plan(before, &now, touched, declared);
-    if !ops.is_empty() {
-        db.apply(&ops).await?;
-    }
-    Ok(())
+    let (mut db, now) = connect().await?;
+    db.apply(&carry_plan(before, &now, touched, declared)).await.map(drop)
 }

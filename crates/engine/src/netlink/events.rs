@@ -4,7 +4,7 @@ use nix::errno::Errno;
 use rtnetlink::{
     MulticastGroup,
     packet_core::{NetlinkBuffer, NetlinkMessage, NetlinkPayload},
-    packet_route::{AddressFamily, RouteNetlinkMessage, route::RouteAttribute},
+    packet_route::{AddressFamily, RouteNetlinkMessage},
     sys::{AsyncSocket, AsyncSocketExt, SocketAddr, TokioSocket, protocols::NETLINK_ROUTE},
 };
 use serde::Serialize;
@@ -167,17 +167,10 @@ fn classify(message: &RouteNetlinkMessage) -> Option<(EventKind, bool, Option<u3
         }
         M::NewAddress(address) => (EventKind::Address, false, Some(address.header.index)),
         M::DelAddress(address) => (EventKind::Address, true, Some(address.header.index)),
-        M::NewRoute(route) => (EventKind::Route, false, outgoing(&route.attributes)),
-        M::DelRoute(route) => (EventKind::Route, true, outgoing(&route.attributes)),
+        M::NewRoute(route) => (EventKind::Route, false, facts::outgoing(&route.attributes)),
+        M::DelRoute(route) => (EventKind::Route, true, facts::outgoing(&route.attributes)),
         M::NewRule(_) => (EventKind::Rule, false, None),
         M::DelRule(_) => (EventKind::Rule, true, None),
         _ => return None,
-    })
-}
-
-fn outgoing(attributes: &[RouteAttribute]) -> Option<u32> {
-    attributes.iter().find_map(|attribute| match attribute {
-        RouteAttribute::Oif(index) => Some(*index),
-        _ => None,
     })
 }

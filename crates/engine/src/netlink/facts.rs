@@ -209,16 +209,15 @@ fn next_hops(message: &RouteMessage, names: &Names) -> Vec<NextHop> {
     let hop = |hop: &RouteNextHop| next_hop(hop.interface_index, &hop.attributes, names);
     match several {
         Some(hops) => hops.iter().map(hop).collect(),
-        None => vec![next_hop(outgoing(&message.attributes), &message.attributes, names)],
+        None => vec![next_hop(outgoing(&message.attributes).unwrap_or(0), &message.attributes, names)],
     }
 }
 
-fn outgoing(attributes: &[RouteAttribute]) -> u32 {
-    let index = attributes.iter().find_map(|attribute| match attribute {
+pub(super) fn outgoing(attributes: &[RouteAttribute]) -> Option<u32> {
+    attributes.iter().find_map(|attribute| match attribute {
         RouteAttribute::Oif(index) => Some(*index),
         _ => None,
-    });
-    index.unwrap_or(0)
+    })
 }
 
 fn next_hop(index: u32, attributes: &[RouteAttribute], names: &Names) -> NextHop {

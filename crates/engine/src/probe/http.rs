@@ -4,14 +4,17 @@ use std::{net::SocketAddr, sync::Arc};
 
 use http_body_util::Empty;
 use hyper::{
-    Request, Response, StatusCode, Uri,
+    Request, StatusCode, Uri,
     body::Bytes,
     header::HOST,
     http::uri::{InvalidUri, Scheme},
 };
-use hyper_rustls::{FixedServerNameResolver, HttpsConnectorBuilder};
+use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
+    client::legacy::{
+        Client,
+        connect::{Connect, HttpConnector},
+    },
     rt::TokioExecutor,
 };
 use rustls::{
@@ -39,8 +42,11 @@ async fn get(url: &str, insecure: bool, deadline: Instant) -> Result<StatusCode,
     let port = url.port_u16().unwrap_or(if secure { 443 } else { 80 });
     let address = reachable(&host, port, deadline).await?;
     let request = request(&url, address)?;
-    let response = if secure { send_tls(request, host, insecure).await? } else { send(request).await? };
-    Ok(response.status())
+    if secure {
+        send(request, tls_connector(host, insecure)?).await
+    } else {
+        send(request, HttpConnector::new()).await
+    }
 }
 
 /// The connection goes to the address that was found to answer; the request carries the name that was given.
@@ -58,25 +64,22 @@ fn request(url: &Uri, address: SocketAddr) -> Result<Request<Empty<Bytes>>, Prob
     Request::get(target).header(HOST, host).header("user-agent", "linesman").body(Empty::new()).map_err(wrong)
 }
 
-async fn send(request: Request<Empty<Bytes>>) -> Result<Response<hyper::body::Incoming>, ProbeFailure> {
-    let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(HttpConnector::new());
-    Ok(client.request(request).await?)
+async fn send(
+    request: Request<Empty<Bytes>>,
+    connector: impl Connect + Clone + Send + Sync + 'static,
+) -> Result<StatusCode, ProbeFailure> {
+    let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector);
+    Ok(client.request(request).await?.status())
 }
 
-async fn send_tls(
-    request: Request<Empty<Bytes>>,
-    host: String,
-    insecure: bool,
-) -> Result<Response<hyper::body::Incoming>, ProbeFailure> {
+fn tls_connector(host: String, insecure: bool) -> Result<HttpsConnector<HttpConnector>, ProbeFailure> {
     let name = ServerName::try_from(host.clone()).map_err(|_| ProbeFailure::CertificateName { host })?;
-    let connector = HttpsConnectorBuilder::new()
+    Ok(HttpsConnectorBuilder::new()
         .with_tls_config(tls_config(insecure)?)
         .https_only()
         .with_server_name_resolver(FixedServerNameResolver::new(name))
         .enable_http1()
-        .build();
-    let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector);
-    Ok(client.request(request).await?)
+        .build())
 }
 
 fn tls_config(insecure: bool) -> Result<ClientConfig, ProbeFailure> {
