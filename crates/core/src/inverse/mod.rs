@@ -129,7 +129,7 @@ fn is_link_local(address: &Value) -> bool {
 }
 
 /// What the change added must go, what it took away must come back.
-fn undone(plan: &Plan, is_meant: fn(&Subject) -> bool) -> Vec<Value> {
+pub fn undone(plan: &Plan, is_meant: fn(&Subject) -> bool) -> Vec<Value> {
     let details = plan.changes.iter().filter(|change| is_meant(&change.subject)).flat_map(|c| &c.details);
     details
         .filter_map(|detail| match (&detail.want, &detail.got) {

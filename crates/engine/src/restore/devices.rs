@@ -6,7 +6,7 @@ use std::time::Duration;
 use linesman_core::interface_kind::Requirement;
 use linesman_core::interface_name::InterfaceName;
 use linesman_core::plan::{Plan, Subject};
-use serde_json::Value;
+use linesman_core::state::interfaces;
 
 use crate::netlink::Netlink;
 use crate::nm::{Nm, NmView};
@@ -41,7 +41,7 @@ async fn activate(nm: &Nm, profiles: impl Iterator<Item = &ActiveProfile>) {
 }
 
 pub async fn remove_created(nm: &Nm, snapshot: &Snapshot, plan: &Plan) {
-    let existed = |name: &str| interfaces(snapshot).iter().any(|i| i["name"] == name);
+    let existed = |name: &str| interfaces(&snapshot.state).iter().any(|i| i["name"] == name);
     let Ok(NmView { devices, .. }) = nm.view().await else { return };
     for device in devices
         .iter()
@@ -102,8 +102,10 @@ pub async fn remove_from_ovs(snapshot: &Snapshot, plan: &Plan) -> Option<String>
 /// one takes that for somebody's wish.
 pub async fn calm(snapshot: &Snapshot, plan: &Plan) {
     let was_calm = |name: &str| {
-        let interfaces = interfaces(snapshot).iter();
-        interfaces.filter(|i| i["name"] == name).any(|i| i["accept-all-mac-addresses"] == false)
+        interfaces(&snapshot.state)
+            .iter()
+            .filter(|i| i["name"] == name)
+            .any(|i| i["accept-all-mac-addresses"] == false)
     };
     let Ok(netlink) = Netlink::open() else { return };
     let Ok(links) = netlink.links().await else { return };
@@ -114,8 +116,4 @@ pub async fn calm(snapshot: &Snapshot, plan: &Plan) {
             tracing::warn!(interface = link.name, error = %e, "cannot end promiscuous mode");
         }
     }
-}
-
-fn interfaces(snapshot: &Snapshot) -> &[Value] {
-    snapshot.state["interfaces"].as_array().map_or(&[], Vec::as_slice)
 }

@@ -1,6 +1,8 @@
 //! What "as before" means after a rollback, as a state to compare with. Pure.
 
+use linesman_core::inverse::undone;
 use linesman_core::plan::{Plan, Subject};
+use linesman_core::state::{interfaces, list};
 use serde_json::{Map, Value, json};
 
 use crate::netlink::AddressFact;
@@ -10,19 +12,19 @@ use crate::snapshot::Snapshot;
 /// had made must be gone. Foreign addresses and keys in OVSDB are put back separately.
 pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
     let mut state = Map::new();
-    let mut interfaces: Vec<Value> = list(&snapshot.state, "/interfaces")
+    let mut touched: Vec<Value> = interfaces(&snapshot.state)
         .iter()
         .filter(|i| name(i).is_some_and(|n| plan.touched.contains(n)) && i["state"] != "ignore")
         .map(|i| comparable(i, &snapshot.foreign))
         .map(|i| without_borrowed_flag(i, plan))
         .collect();
-    let existed = |n: &str| list(&snapshot.state, "/interfaces").iter().any(|i| name(i) == Some(n));
-    interfaces
+    let existed = |n: &str| interfaces(&snapshot.state).iter().any(|i| name(i) == Some(n));
+    touched
         .extend(plan.created.iter().filter(|n| !existed(n)).map(|n| json!({ "name": n, "state": "absent" })));
-    state.insert("interfaces".into(), interfaces.into());
-    let touched = |r: &&Value| r["next-hop-interface"].as_str().is_some_and(|n| plan.touched.contains(n));
-    let mut routes: Vec<Value> =
-        list(&snapshot.state, "/routes/config").iter().filter(touched).cloned().collect();
+    state.insert("interfaces".into(), touched.into());
+    let through = |r: &&Value| r["next-hop-interface"].as_str().is_some_and(|n| plan.touched.contains(n));
+    let routes = list(&snapshot.state, &["routes", "config"]).iter();
+    let mut routes: Vec<Value> = routes.filter(through).cloned().collect();
     routes.extend(undone(plan, |subject| matches!(subject, Subject::Route { .. })));
     if !routes.is_empty() {
         state.insert("routes".into(), json!({ "config": routes }));
@@ -61,22 +63,6 @@ fn remove(value: &mut Value, key: &str) {
     if let Some(map) = value.as_object_mut() {
         map.shift_remove(key);
     }
-}
-
-/// What the change added must not be there, what it removed must be there again.
-fn undone(plan: &Plan, is_meant: fn(&Subject) -> bool) -> Vec<Value> {
-    let details = plan.changes.iter().filter(|change| is_meant(&change.subject)).flat_map(|c| &c.details);
-    details
-        .filter_map(|detail| match (&detail.want, &detail.got) {
-            (want @ Value::Object(_), Value::Null) => {
-                let mut absent = want.clone();
-                absent["state"] = "absent".into();
-                Some(absent)
-            }
-            (Value::Null, got @ Value::Object(_)) => Some(got.clone()),
-            _ => None,
-        })
-        .collect()
 }
 
 const NO_GOAL: [&str; 9] = [
@@ -133,10 +119,6 @@ fn without_borrowed_flag(mut interface: Value, plan: &Plan) -> Value {
         remove(&mut interface, PROMISCUOUS);
     }
     interface
-}
-
-fn list<'a>(state: &'a Value, pointer: &str) -> &'a [Value] {
-    state.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn name(interface: &Value) -> Option<&str> {
