@@ -70,7 +70,7 @@ fn profiles_are_imported_from_their_files() {
     host.apply(LAYERS);
     let document = imports_to_nothing(&host, &["--from", "keyfile", PROFILES]);
     assert!(
-        document.contains("name: br1") && document.contains("mac-address: 02:00:00:00:00:33"),
+        document.contains("name: br1") && document.contains("mac-address: '02:00:00:00:00:33'"),
         "{document}"
     );
 }
