@@ -130,12 +130,8 @@ async fn commit_if_it_holds(journal: &Journal, mut record: Record) -> Result<Out
     adopt::adopt(&nm, &watch, &record.plan.touched).await?;
     let verification = verify::settle(&nm, &watch, SETTLE, Scope::Whole, differences).await;
     if !matches!(verification, verify::Verification::Holds) {
-        return roll_back(
-            journal,
-            record,
-            "linesman or the host stopped before the change was committed".to_string(),
-        )
-        .await;
+        let reason = "linesman or the host stopped before the change was committed".to_string();
+        return roll_back(journal, record, reason).await;
     }
     let open = nm.checkpoints().await?;
     if let Some(checkpoint) = record.checkpoint.as_ref().filter(|c| open.contains(c)) {
@@ -220,9 +216,7 @@ pub fn before_networkmanager(journal: &Journal) -> Result<usize> {
     journal.check_versions()?;
     let mut restored = 0;
     for mut record in journal.unfinished() {
-        if !matches!(want(&record, &boot_id(), &[]), Want::Old { .. }) {
-            continue;
-        }
+        let Want::Old { reason } = want(&record, &boot_id(), &[]) else { continue };
         let snapshot = match journal.snapshot(&record.id) {
             Ok(snapshot) => snapshot,
             Err(error) => {
@@ -231,10 +225,8 @@ pub fn before_networkmanager(journal: &Journal) -> Result<usize> {
             }
         };
         restore::offline(&snapshot, &record.plan).map_err(|e| Error::call("writing profiles back", e))?;
-        if let Want::Old { reason } = want(&record, &boot_id(), &[]) {
-            record.turn(Phase::RollingBack { reason });
-            journal.update(&record)?;
-        }
+        record.turn(Phase::RollingBack { reason });
+        journal.update(&record)?;
         restored += 1;
     }
     Ok(restored)

@@ -4,6 +4,7 @@
 //! hundred interfaces that takes longer than the change itself.
 
 use futures_util::future::join_all;
+use linesman_core::state::interfaces;
 use serde_json::Value;
 
 use super::methods;
@@ -47,7 +48,7 @@ pub fn suffices(desired: &Value) -> bool {
                 only(&i[f], &IP) && addresses.into_iter().all(|a| only(a, &["ip", "prefix-length"]))
             })
     };
-    only(desired, &STATE) && desired["interfaces"].as_array().into_iter().flatten().all(interface)
+    only(desired, &STATE) && interfaces(desired).iter().all(interface)
 }
 
 pub async fn retrieve(nm: &Nm, desired: &Value) -> Result<Value> {
@@ -56,10 +57,8 @@ pub async fn retrieve(nm: &Nm, desired: &Value) -> Result<Value> {
     });
     let (state, view) = tokio::join!(kernel, nm.view());
     let (mut state, view) = (state?, view?);
-    let declared: Vec<&Device> = desired["interfaces"]
-        .as_array()
-        .into_iter()
-        .flatten()
+    let declared: Vec<&Device> = interfaces(desired)
+        .iter()
         .filter_map(|i| view.devices.iter().find(|d| i["name"] == d.interface.as_str()))
         .collect();
     let ours = |d: &&&Device| configured(&view, d);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use linesman_core::plan::Plan;
+use linesman_core::state::interfaces;
 use serde_json::Value;
 
 use crate::netlink::{self, AddressFact, LinkFact, Netlink};
@@ -100,7 +101,7 @@ fn ips(interface: &Value, pointer: &str) -> Vec<IpAddr> {
 /// An OVS bridge and its internal port share a name.
 fn named<'a>(state: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     let name = name.to_string();
-    state["interfaces"].as_array().into_iter().flatten().filter(move |i| i["name"] == name)
+    interfaces(state).iter().filter(move |i| i["name"] == name)
 }
 
 fn forbids_extra(desired: &Value, name: &str, ip: IpAddr) -> bool {
@@ -116,8 +117,7 @@ fn is_ovs_port(desired: &Value, before: &Value, name: &str) -> bool {
         ports.into_iter().flatten().any(|p| p["name"] == name)
     };
     let internal = |state| named(state, name).any(|i| i["type"] == "ovs-interface");
-    let mut bridges =
-        desired["interfaces"].as_array().into_iter().flatten().filter(|i| i["type"] == "ovs-bridge");
+    let mut bridges = interfaces(desired).iter().filter(|i| i["type"] == "ovs-bridge");
     bridges.any(is_port) && !internal(desired) && !internal(before)
 }
 
@@ -128,7 +128,7 @@ fn declared_keys(desired: &Value) -> BTreeSet<KeyPath> {
         for key in desired["ovs-db"][field].as_object().into_iter().flat_map(|m| m.keys()) {
             keys.insert(KeyPath { table: Table::OpenVSwitch, row: String::new(), column, key: key.clone() });
         }
-        for interface in desired["interfaces"].as_array().into_iter().flatten() {
+        for interface in interfaces(desired) {
             let name = interface["name"].as_str().unwrap_or_default();
             for key in interface["ovs-db"][field].as_object().into_iter().flat_map(|m| m.keys()) {
                 for table in [Table::Bridge, Table::Port, Table::Interface] {

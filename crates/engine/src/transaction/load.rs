@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use linesman_core::facts::Facts;
+use linesman_core::state::interfaces;
 use serde_json::Value;
 
 use crate::keyfile::ProfileFile;
@@ -61,8 +62,7 @@ pub async fn preconditions(loaded: &Loaded, desired: &Value) -> Result<()> {
 
 /// `ovs-db` alone is written to the database directly and needs no plugin.
 fn wants_ovs(desired: &Value) -> bool {
-    let interfaces = desired["interfaces"].as_array().map_or(&[][..], Vec::as_slice);
-    interfaces
+    interfaces(desired)
         .iter()
         .any(|i| matches!(i["type"].as_str(), Some("ovs-bridge" | "ovs-interface")) && i["state"] != "absent")
 }

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::path::Path;
 
 use linesman_core::facts::ProfileFact;
+use linesman_core::state::interfaces;
 use serde_json::Value;
 
 use crate::keyfile::{self, ProfileFile};
@@ -36,12 +37,8 @@ pub async fn check(nm: &Nm, desired: &Value, options: ApplyOptions) -> Result<()
     let view = nm.view().await?;
     let profiles = observe::profiles()?;
     let facts = observe::profile_facts(&view, &profiles);
-    let mut wanted = desired["interfaces"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter(|i| i["state"] == "up")
-        .filter_map(|i| i["name"].as_str());
+    let up = interfaces(desired).iter().filter(|i| i["state"] == "up");
+    let mut wanted = up.filter_map(|i| i["name"].as_str());
     if let Some(problem) = wanted.find_map(|name| problem_of(name, &facts)) {
         return Err(problem);
     }
@@ -53,14 +50,13 @@ fn problem_of(name: &str, profiles: &[ProfileFact]) -> Option<NotLasting> {
     let named = |profile: &ProfileFact| (profile.id.clone(), name.to_owned());
     let mine: Vec<&ProfileFact> = profiles.iter().filter(|p| p.active_on.as_deref() == Some(name)).collect();
     for profile in &mine {
+        let (id, interface) = named(profile);
         if !profile.on_disk {
-            let (profile, interface) = named(profile);
-            return Some(NotLasting::InMemory { profile, interface });
+            return Some(NotLasting::InMemory { profile: id, interface });
         }
         // Ports follow their controller, whatever they say themselves.
         if !profile.autoconnect {
-            let (profile, interface) = named(profile);
-            return Some(NotLasting::NotAutomatic { profile, interface });
+            return Some(NotLasting::NotAutomatic { profile: id, interface });
         }
     }
     let competing = profiles.iter().find(|p| {
