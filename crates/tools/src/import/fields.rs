@@ -79,51 +79,51 @@ impl Fields {
     }
 
     pub fn map(&mut self, key: &str, log: &mut Log<'_>) -> Option<Fields> {
-        let field = self.take(key)?;
-        match field.content {
-            Content::Map(fields) => Some(fields),
-            Content::Empty => None,
-            _ => {
-                log.fault(
-                    field.place,
-                    format!("'{key}' should contain settings"),
-                    "write 'key: value' lines below it",
-                );
-                None
-            }
+        let Field { place, content, .. } = self.take(key)?;
+        match content {
+            Content::Map(fields) => return Some(fields),
+            Content::Empty => {}
+            _ => log.fault(
+                place,
+                format!("'{key}' should contain settings"),
+                "write 'key: value' lines below it",
+            ),
         }
+        None
     }
 
     pub fn items(&mut self, key: &str, log: &mut Log<'_>) -> Vec<Item> {
-        let Some(field) = self.take(key) else { return Vec::new() };
-        match field.content {
-            Content::List(items) => items,
-            Content::Empty => Vec::new(),
-            _ => {
-                log.fault(
-                    field.place,
-                    format!("'{key}' should be a list"),
-                    "write it in brackets, or each item after '- '",
-                );
-                Vec::new()
-            }
+        const HINT: &str = "write it in brackets, or each item after '- '";
+        match self.take(key).map(|field| (field.place, field.content)) {
+            Some((_, Content::List(items))) => return items,
+            None | Some((_, Content::Empty)) => {}
+            Some((place, _)) => log.fault(place, format!("'{key}' should be a list"), HINT),
         }
+        Vec::new()
     }
 
     pub fn text(&mut self, key: &str, log: &mut Log<'_>) -> Option<At<String>> {
-        let field = self.take(key)?;
-        match field.content {
-            Content::Text(value) => Some(At { value, place: field.place }),
-            Content::Empty => None,
-            _ => {
-                log.fault(
-                    field.place,
-                    format!("'{key}' should be a plain value"),
-                    "write one value after the colon",
-                );
-                None
-            }
+        let Field { place, content, .. } = self.take(key)?;
+        match content {
+            Content::Text(value) => return Some(At { value, place }),
+            Content::Empty => {}
+            _ => log.fault(
+                place,
+                format!("'{key}' should be a plain value"),
+                "write one value after the colon",
+            ),
         }
+        None
+    }
+
+    /// A plain value whose place does not matter any more.
+    pub fn value(&mut self, key: &str, log: &mut Log<'_>) -> Option<String> {
+        self.text(key, log).map(|at| at.value)
+    }
+
+    /// A number for which 0 means the default.
+    pub fn positive(&mut self, key: &str, log: &mut Log<'_>) -> Option<u32> {
+        self.number(key, log).filter(|number| *number > 0)
     }
 
     /// The plain items of a list.

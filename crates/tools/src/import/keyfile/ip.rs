@@ -149,10 +149,10 @@ fn automatic(section: &mut Fields, ip: &mut Section, defaults: &Defaults, log: &
     put(ip, "auto-route-metric", defaults.metric);
     put(ip, "auto-route-table-id", defaults.table);
     put(ip, "dhcp-send-hostname", section.flag("dhcp-send-hostname", log).filter(|on| !on));
-    put(ip, "dhcp-custom-hostname", section.text("dhcp-hostname", log).map(|at| at.value));
+    put(ip, "dhcp-custom-hostname", section.value("dhcp-hostname", log));
     if defaults.ipv6 {
-        put(ip, "dhcp-duid", section.text("dhcp-duid", log).map(|at| at.value));
-        put(ip, "token", section.text("token", log).map(|at| at.value));
+        put(ip, "dhcp-duid", section.value("dhcp-duid", log));
+        put(ip, "token", section.value("token", log));
         let mode = section.peek("addr-gen-mode").and_then(generation);
         if mode.is_some() {
             section.take("addr-gen-mode");
@@ -220,7 +220,7 @@ pub(super) fn numbered(key: &str, stems: &[&str]) -> bool {
 
 fn dns(section: &mut Fields, log: &mut Log<'_>) -> Dns {
     let mut list = |key: &str| -> Vec<String> {
-        let text = section.text(key, log).map(|at| at.value).unwrap_or_default();
+        let text = section.value(key, log).unwrap_or_default();
         text.split([';', ',', ' '])
             .map(str::trim)
             .filter(|part| !part.is_empty())

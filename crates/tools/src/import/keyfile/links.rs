@@ -88,19 +88,11 @@ pub(super) fn own(profile: &mut Profile, interface: &mut Section, names: &Names,
         "macvlan" => macvlan(profile, interface, names, log),
         "vrf" => {
             let table = profile.section("vrf").number::<u32>("table", log);
-            put_section(
-                interface,
-                "vrf",
-                Section::from_iter(table.map(|table| ("route-table-id".to_owned(), table.into()))),
-            );
+            put(interface, "vrf", table.map(|table| json!({ "route-table-id": table })));
         }
         "veth" => {
-            let peer = profile.section("veth").text("peer", log);
-            put_section(
-                interface,
-                "veth",
-                Section::from_iter(peer.map(|peer| ("peer".to_owned(), names.parent(&peer.value).into()))),
-            );
+            let peer = profile.section("veth").value("peer", log);
+            put(interface, "veth", peer.map(|peer| json!({ "peer": names.parent(&peer) })));
         }
         "infiniband" => infiniband(profile, interface, names, log),
         "ip-tunnel" => tunnel(profile, interface, names, log),
@@ -117,8 +109,8 @@ fn ethernet(profile: &mut Profile, interface: &mut Section, log: &mut Log<'_>) {
     if on {
         put(&mut ethernet, "auto-negotiation", section.flag("auto-negotiate", log));
     }
-    put(&mut ethernet, "speed", section.number::<u32>("speed", log).filter(|speed| *speed > 0));
-    put(&mut ethernet, "duplex", section.text("duplex", log).map(|at| at.value));
+    put(&mut ethernet, "speed", section.positive("speed", log));
+    put(&mut ethernet, "duplex", section.value("duplex", log));
     if !on && !ethernet.is_empty() {
         ethernet.insert("auto-negotiation".into(), false.into());
     }
@@ -143,14 +135,8 @@ fn vlan(profile: &mut Profile, interface: &mut Section, names: &Names, log: &mut
     base_iface(&mut vlan, profile, "vlan", names, log);
     let section = profile.section("vlan");
     put(&mut vlan, "id", section.number::<u16>("id", log));
-    put(
-        &mut vlan,
-        "protocol",
-        section
-            .text("protocol", log)
-            .map(|at| at.value.to_ascii_lowercase())
-            .filter(|protocol| protocol != "802.1q"),
-    );
+    let protocol = section.value("protocol", log).map(|protocol| protocol.to_ascii_lowercase());
+    put(&mut vlan, "protocol", protocol.filter(|protocol| protocol != "802.1q"));
     if let Some(flags) = section.number::<u32>("flags", log) {
         put(&mut vlan, "reorder-headers", (flags & REORDER == 0).then_some(false));
         put(&mut vlan, "loose-binding", (flags & LOOSE != 0).then_some(true));
@@ -180,7 +166,7 @@ fn vxlan(profile: &mut Profile, interface: &mut Section, names: &Names, log: &mu
     let section = profile.section("vxlan");
     put(&mut vxlan, "id", section.number::<u32>("id", log));
     for key in ["local", "remote"] {
-        put(&mut vxlan, key, section.text(key, log).map(|at| at.value));
+        put(&mut vxlan, key, section.value(key, log));
     }
     put(&mut vxlan, "learning", section.flag("learning", log));
     put(&mut vxlan, "destination-port", section.number::<u16>("destination-port", log));
@@ -205,8 +191,8 @@ fn infiniband(profile: &mut Profile, interface: &mut Section, names: &Names, log
     let mut ib = Section::new();
     base_iface(&mut ib, profile, "infiniband", names, log);
     let section = profile.section("infiniband");
-    put(&mut ib, "mode", section.text("transport-mode", log).map(|at| at.value));
-    put(&mut ib, "pkey", section.text("p-key", log).map(|at| at.value).filter(|key| key != "-1"));
+    put(&mut ib, "mode", section.value("transport-mode", log));
+    put(&mut ib, "pkey", section.value("p-key", log).filter(|key| key != "-1"));
     put(interface, "mtu", section.number::<u64>("mtu", log).filter(|mtu| *mtu > 0));
     put_section(interface, "infiniband", ib);
 }
@@ -225,7 +211,7 @@ fn tunnel(profile: &mut Profile, interface: &mut Section, names: &Names, log: &m
         tunnel.insert("mode".into(), mode.into());
     }
     for key in ["local", "remote"] {
-        put(&mut tunnel, key, section.text(key, log).map(|at| at.value));
+        put(&mut tunnel, key, section.value(key, log));
     }
     put(&mut tunnel, "ttl", section.number::<u8>("ttl", log));
     put(&mut tunnel, "pmtu-disc", section.flag("path-mtu-discovery", log));

@@ -101,7 +101,7 @@ pub(super) fn of_interface(profile: &mut Profile, log: &mut Log<'_>) -> Option<(
     }
     if profile.kind == "vlan" {
         let vlan = profile.section("vlan").clone();
-        let text = |key: &str| vlan.clone().text(key, log).map(|at| at.value);
+        let text = |key: &str| vlan.clone().value(key, log);
         let mut text = text;
         if let (Some(parent), Some(id)) = (text("parent"), text("id")) {
             return Some((format!("{parent}.{id}"), None));

@@ -93,19 +93,19 @@ impl Bridges {
 
 fn bond(profile: &mut Profile, log: &mut Log<'_>) -> Section {
     let section = profile.section("ovs-port");
-    let lacp = section.text("lacp", log).map(|at| at.value);
-    let mode = section.text("bond-mode", log).map(|at| at.value);
+    let lacp = section.value("lacp", log);
+    let mode = section.value("bond-mode", log);
     let mut bond = Section::new();
     put(&mut bond, "mode", mode.or_else(|| lacp.filter(|lacp| lacp == "active").map(|_| "lacp".to_owned())));
-    put(&mut bond, "bond-updelay", section.number::<u32>("bond-updelay", log).filter(|delay| *delay > 0));
-    put(&mut bond, "bond-downdelay", section.number::<u32>("bond-downdelay", log).filter(|delay| *delay > 0));
+    put(&mut bond, "bond-updelay", section.positive("bond-updelay", log));
+    put(&mut bond, "bond-downdelay", section.positive("bond-downdelay", log));
     bond
 }
 
 fn vlan(profile: &mut Profile, log: &mut Log<'_>) -> Option<Value> {
     let section = profile.section("ovs-port");
     let tag = section.number::<u16>("tag", log);
-    let mode = section.text("vlan-mode", log).map(|at| at.value);
+    let mode = section.value("vlan-mode", log);
     let trunks = section.text("trunks", log).map_or_else(Vec::new, |at| {
         at.value.split([',', ';']).map(str::trim).filter(|text| !text.is_empty()).filter_map(range).collect()
     });
@@ -125,8 +125,8 @@ pub(super) fn bridge(profile: &mut Profile, interface: &mut Section, log: &mut L
     }
     put(&mut options, "rstp", section.flag("rstp-enable", log));
     put(&mut options, "mcast-snooping-enable", section.flag("mcast-snooping-enable", log));
-    put(&mut options, "fail-mode", section.text("fail-mode", log).map(|at| at.value));
-    put(&mut options, "datapath", section.text("datapath-type", log).map(|at| at.value));
+    put(&mut options, "fail-mode", section.value("fail-mode", log));
+    put(&mut options, "datapath", section.value("datapath-type", log));
     let mut bridge = Section::new();
     put_section(&mut bridge, "options", options);
     interface.insert("bridge".into(), Value::Object(bridge));
@@ -142,18 +142,10 @@ pub(super) fn interface(profile: &mut Profile, interface: &mut Section, log: &mu
     }
     let section = profile.section("ovs-dpdk");
     let mut dpdk = Section::new();
-    put(&mut dpdk, "devargs", section.text("devargs", log).map(|at| at.value));
-    put(&mut dpdk, "rx-queue", section.number::<u32>("n-rxq", log).filter(|queues| *queues > 0));
-    put(
-        &mut dpdk,
-        "n_rxq_desc",
-        section.number::<u32>("n-rxq-desc", log).filter(|descriptors| *descriptors > 0),
-    );
-    put(
-        &mut dpdk,
-        "n_txq_desc",
-        section.number::<u32>("n-txq-desc", log).filter(|descriptors| *descriptors > 0),
-    );
+    put(&mut dpdk, "devargs", section.value("devargs", log));
+    put(&mut dpdk, "rx-queue", section.positive("n-rxq", log));
+    put(&mut dpdk, "n_rxq_desc", section.positive("n-rxq-desc", log));
+    put(&mut dpdk, "n_txq_desc", section.positive("n-txq-desc", log));
     put_section(interface, "dpdk", dpdk);
 }
 

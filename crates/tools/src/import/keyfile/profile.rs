@@ -36,15 +36,12 @@ impl Profile {
             log.broken(file, not_a_profile("[connection] does not say its type"));
             return None;
         };
-        let text = |key: &str, connection: &mut Fields, log: &mut Log<'_>| {
-            connection.text(key, log).map(|at| at.value)
-        };
         Some(Self {
             place: kind.place,
-            id: text("id", connection, log).unwrap_or_else(|| input.name.clone()),
-            uuid: text("uuid", connection, log),
+            id: connection.value("id", log).unwrap_or_else(|| input.name.clone()),
+            uuid: connection.value("uuid", log),
             kind: plain_kind(&kind.value).to_owned(),
-            interface: text("interface-name", connection, log),
+            interface: connection.value("interface-name", log),
             controller: connection.text("controller", log).or_else(|| connection.text("master", log)),
             autoconnect: connection.flag("autoconnect", log).unwrap_or(true),
             priority: connection.number("autoconnect-priority", log).unwrap_or(0),

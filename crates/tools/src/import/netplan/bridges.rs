@@ -55,7 +55,7 @@ impl Work<'_> {
         let mut bridge = draft::interface(name, &InterfaceKind::OvsBridge);
         let mut settings = fields.map("openvswitch", &mut self.log).unwrap_or_default();
         let mut options = Section::new();
-        put(&mut options, "fail-mode", settings.text("fail-mode", &mut self.log).map(|at| at.value));
+        put(&mut options, "fail-mode", settings.value("fail-mode", &mut self.log));
         put(&mut options, "mcast-snooping-enable", settings.flag("mcast-snooping", &mut self.log));
         put(&mut options, "rstp", settings.flag("rstp", &mut self.log));
         settings.leave("not supported by NMState", &mut self.log);

@@ -139,8 +139,8 @@ impl Work<'_> {
         if auto {
             self.overrides(fields, "dhcp6-overrides", &mut ip);
             let log = &mut self.log;
-            put(&mut ip, "addr-gen-mode", fields.text("ipv6-address-generation", log).map(|at| at.value));
-            put(&mut ip, "token", fields.text("ipv6-address-token", log).map(|at| at.value));
+            put(&mut ip, "addr-gen-mode", fields.value("ipv6-address-generation", log));
+            put(&mut ip, "token", fields.value("ipv6-address-token", log));
         }
         interface.insert("ipv6".into(), Value::Object(ip));
     }
@@ -155,7 +155,7 @@ impl Work<'_> {
         }
         put(ip, "auto-route-metric", overrides.number::<i64>("route-metric", log));
         put(ip, "dhcp-send-hostname", overrides.flag("send-hostname", log));
-        put(ip, "dhcp-custom-hostname", overrides.text("hostname", log).map(|at| at.value));
+        put(ip, "dhcp-custom-hostname", overrides.value("hostname", log));
         overrides.leave("not supported by NMState", log);
     }
 

@@ -127,7 +127,7 @@ impl Work<'_> {
         };
         let mut route = Section::from_iter([("destination".to_owned(), Value::from(to.to_string()))]);
         put(&mut route, "next-hop-address", hop.map(|hop| hop.to_string()));
-        let kind = fields.text("type", log).map(|at| at.value).filter(|kind| kind != "unicast");
+        let kind = fields.value("type", log).filter(|kind| kind != "unicast");
         match kind.as_deref() {
             Some(kind @ ("blackhole" | "unreachable" | "prohibit")) => {
                 drop(route.insert("route-type".into(), kind.into()))
@@ -141,7 +141,7 @@ impl Work<'_> {
         }
         put(&mut route, "metric", fields.number::<i64>("metric", log));
         put(&mut route, "table-id", fields.number::<u32>("table", log).or(table));
-        put(&mut route, "source", fields.text("from", log).map(|at| at.value));
+        put(&mut route, "source", fields.value("from", log));
         put(&mut route, "mtu", fields.number::<u32>("mtu", log));
         put(&mut route, "initcwnd", fields.number::<u32>("congestion-window", log));
         put(&mut route, "initrwnd", fields.number::<u32>("advertised-receive-window", log));

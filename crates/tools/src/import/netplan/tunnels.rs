@@ -32,7 +32,7 @@ impl Work<'_> {
         let log = &mut self.log;
         put(&mut vxlan, "id", fields.number::<u32>("id", log));
         for key in ["local", "remote"] {
-            put(&mut vxlan, key, fields.text(key, log).map(|at| at.value));
+            put(&mut vxlan, key, fields.value(key, log));
         }
         put(&mut vxlan, "learning", fields.flag("mac-learning", log));
         put(&mut vxlan, "destination-port", fields.number::<u16>("port", log));
@@ -43,7 +43,7 @@ impl Work<'_> {
         let mut tunnel = Section::new();
         let log = &mut self.log;
         for key in ["mode", "local", "remote"] {
-            put(&mut tunnel, key, fields.text(key, log).map(|at| at.value));
+            put(&mut tunnel, key, fields.value(key, log));
         }
         put(&mut tunnel, "ttl", fields.number::<u8>("ttl", log));
         put_section(interface, "ip-tunnel", tunnel);
