@@ -90,6 +90,13 @@ impl Error {
         }
     }
 
+    /// A file that no later attempt can read; unlike one that a busy host or a faulty disk does not give now.
+    pub(crate) fn is_lost_file(&self) -> bool {
+        use std::io::ErrorKind::{InvalidData, IsADirectory, NotFound, UnexpectedEof};
+        matches!(self, Self::Unreadable { source, .. }
+            if matches!(source.kind(), InvalidData | IsADirectory | NotFound | UnexpectedEof))
+    }
+
     pub(crate) fn call(what: &'static str, source: impl Into<Source>) -> Self {
         Self::Call { what, source: source.into() }
     }

@@ -330,6 +330,13 @@ mod tests {
         assert_eq!(journal.unfinished().len(), 1, "nothing can be read, and still it was begun");
         let error = journal.snapshot("1").unwrap_err().to_string();
         assert!(error.starts_with("cannot read") && error.contains("1.snapshot.json"), "{error}");
+        let damaged = ["", "{", "[]", r#"{"version": 1}"#];
+        for text in damaged {
+            fs::write(journal.snapshot_path("1"), text).unwrap();
+            assert!(journal.snapshot("1").unwrap_err().is_lost_file(), "{text}");
+        }
+        let source = std::io::Error::from_raw_os_error(nix::libc::EIO);
+        assert!(!Error::Unreadable { file: PathBuf::new(), source }.is_lost_file(), "it may be read later");
         journal.set_snapshot_aside("1");
         assert!(journal.unfinished().is_empty() && !journal.is_empty());
     }

@@ -16,6 +16,8 @@ use linesman_core::outcome::{FailedStep, Outcome, Verdict};
 /// How long a change that was as good as committed may take to be there.
 const SETTLE: Duration = Duration::from_secs(12);
 
+const NOT_COMMITTED: &str = "linesman or the host stopped before the change was committed";
+
 /// What is wanted of an unfinished change. Pure.
 #[derive(Debug, PartialEq, Eq)]
 enum Want {
@@ -120,7 +122,7 @@ pub(crate) async fn finish_pending(journal: &Journal, record: Record, decision: 
 
 async fn commit_if_it_holds(journal: &Journal, mut record: Record) -> Result<Outcome> {
     let Ok(snapshot) = journal.snapshot(&record.id) else {
-        return roll_back(journal, record, "interrupted while it was committed".to_string()).await;
+        return roll_back(journal, record, NOT_COMMITTED.to_string()).await;
     };
     let nm = Nm::connect().await?;
     let watch = Watch::start(Some(&nm)).await;
@@ -130,8 +132,7 @@ async fn commit_if_it_holds(journal: &Journal, mut record: Record) -> Result<Out
     adopt::adopt(&nm, &watch, &record.plan.touched).await?;
     let verification = verify::settle(&nm, &watch, SETTLE, Scope::Whole, differences).await;
     if !matches!(verification, verify::Verification::Holds) {
-        let reason = "linesman or the host stopped before the change was committed".to_string();
-        return roll_back(journal, record, reason).await;
+        return roll_back(journal, record, NOT_COMMITTED.to_string()).await;
     }
     let open = nm.checkpoints().await?;
     if let Some(checkpoint) = record.checkpoint.as_ref().filter(|c| open.contains(c)) {
@@ -156,7 +157,7 @@ async fn started(nm: &Nm, watch: &Watch) {
 async fn roll_back(journal: &Journal, mut record: Record, reason: String) -> Result<Outcome> {
     let snapshot = match journal.snapshot(&record.id) {
         Ok(snapshot) => snapshot,
-        Err(error @ Error::Unreadable { .. }) => {
+        Err(error) if error.is_lost_file() => {
             return roll_back_checkpoint(journal, record, reason, &error).await;
         }
         Err(error) => return Err(error),
