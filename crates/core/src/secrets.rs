@@ -2,14 +2,17 @@
 
 mod line;
 mod reference;
+mod shown;
 
 use serde_json::Value;
 
 use crate::keyfile::{Line, lines};
 pub(crate) use line::mask_source_line;
 pub use reference::{
-    HIDDEN, LookupError, MissingSecret, Reference, Secrets, hide, in_clear, left_open, references,
+    HIDDEN, LookupError, MissingSecret, Reference, Secrets, hide, in_clear, left_open, redacted, references,
 };
+pub use shown::{is_secret_place, shown};
+pub(crate) use shown::{serialize_change, serialize_masked};
 
 pub const MASK: &str = "<masked>";
 
@@ -59,19 +62,33 @@ pub fn mask_profile(text: &str) -> String {
 
 /// A state, a journal entry or anything else in JSON without its secrets. Profiles inside of it count, too.
 pub fn mask_value(value: &mut Value) {
+    mask_fields_and(value, &|text| {
+        if text.contains("[connection]") {
+            *text = mask_profile(text);
+        } else if text.contains(['=', ':']) {
+            *text = mask_text(text);
+        }
+    });
+}
+
+/// The same for what has no foreign text in it.
+pub fn mask_fields(value: &mut Value) {
+    mask_fields_and(value, &|_| {});
+}
+
+fn mask_fields_and(value: &mut Value, mask: &dyn Fn(&mut String)) {
     match value {
         Value::Object(fields) => {
             for (key, value) in fields.iter_mut() {
                 if is_secret(key) && !value.is_null() && !value.is_boolean() {
                     *value = MASK.into();
                 } else {
-                    mask_value(value);
+                    mask_fields_and(value, mask);
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(mask_value),
-        Value::String(text) if text.contains("[connection]") => *text = mask_profile(text),
-        Value::String(text) if text.contains(['=', ':']) => *text = mask_text(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| mask_fields_and(item, mask)),
+        Value::String(text) => mask(text),
         _ => {}
     }
 }

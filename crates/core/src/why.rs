@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::compose::about;
 use crate::path::Path;
 use crate::policy::Policy;
+use crate::secrets::shown;
 use crate::state;
 use crate::verify::verify;
 
@@ -77,8 +78,8 @@ fn of_policy(policy: &Policy, interface: &str, observed: &Value) -> Vec<Claim> {
             claims.push(Claim {
                 policy: policy.name.clone(),
                 path: path.to_string(),
-                wants: wants.clone(),
-                found: found.map(|d| d.got.clone()),
+                wants: shown(path, wants),
+                found: found.map(|d| shown(path, &d.got)),
             });
         });
     }

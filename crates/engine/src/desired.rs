@@ -1,6 +1,7 @@
 //! From a document to the state that nmstate will be asked for.
 
 use linesman_core::plan::{Plan, Subject};
+use linesman_core::secrets;
 use nmstate::{NetworkPolicy, NetworkState};
 use serde_json::{Value, json};
 
@@ -69,7 +70,8 @@ pub fn refuse_early(desired: &Value, observed: &Value) -> Result<()> {
     let parse = |v: &Value| {
         serde_json::from_value::<NetworkState>(v.clone()).map_err(|e| Error::Invalid(e.to_string()))
     };
-    parse(desired)?.gen_diff(&parse(observed)?).map(|_| ()).map_err(|e| Error::Invalid(e.msg().to_string()))
+    let diff = parse(desired)?.gen_diff(&parse(observed)?);
+    diff.map(|_| ()).map_err(|e| Error::Invalid(secrets::redacted(e.msg(), desired)))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 
+use linesman_core::secrets::mask_fields;
 use linesman_core::yaml;
 use serde::Serialize;
 
@@ -57,11 +58,15 @@ pub fn error(text: impl AsRef<str>) {
     writeln!(std::io::stderr(), "{}", text.as_ref().trim_end()).ok();
 }
 
-/// Structured output; text has its own form per verb.
+/// Structured output, without secrets; text has its own form per verb.
 pub fn data(format: Format, value: &impl Serialize) {
+    let value = serde_json::to_value(value).map(|mut value| {
+        mask_fields(&mut value);
+        value
+    });
     let text = match format {
-        Format::Json => serde_json::to_string_pretty(value),
-        Format::Yaml | Format::Text => serde_json::to_value(value).map(|value| yaml::write(&value)),
+        Format::Json => value.and_then(|value| serde_json::to_string_pretty(&value)),
+        Format::Yaml | Format::Text => value.map(|value| yaml::write(&value)),
     };
     match text {
         Ok(text) => line(text.trim_end()),

@@ -13,16 +13,16 @@ pub(crate) mod route;
 pub(crate) mod rule;
 mod view;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-use crate::path::{Path, PathStep};
-pub use crate::secrets::is_secret;
+use crate::path::Path;
+use crate::secrets::{serialize_masked, shown};
 use findings::Findings;
 pub(crate) use view::{Declared, View};
 
 /// One place where a state is not as declared.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Difference {
     pub path: Path,
     /// Null: it must not exist.
@@ -31,13 +31,13 @@ pub struct Difference {
     pub got: Value,
 }
 
+serialize_masked!(Difference);
+
 impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let secret = matches!(self.path.last(), Some(PathStep::Key(key)) if is_secret(key));
-        let print = |value: &Value| match value {
+        let print = |value: &Value| match shown(&self.path, value) {
             Value::Null => "nothing".to_string(),
-            _ if secret => "(a secret)".to_string(),
-            Value::String(text) => text.clone(),
+            Value::String(text) => text,
             other => other.to_string(),
         };
         write!(f, "{}: wanted {}, found {}", self.path, print(&self.want), print(&self.got))

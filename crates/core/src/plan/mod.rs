@@ -22,6 +22,7 @@ use crate::interface_kind::InterfaceKind;
 use crate::interface_name::InterfaceName;
 use crate::path::Path;
 use crate::reach::OwnPath;
+use crate::secrets::serialize_masked;
 pub use applicable::applicable;
 
 /// Everything a declared state would change.
@@ -77,12 +78,14 @@ pub enum Subject {
 }
 
 /// One property that changes: `got` is what it is now (null: missing), `want` what it becomes (null: gone).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Detail {
     pub path: Path,
     pub want: Value,
     pub got: Value,
 }
+
+serialize_masked!(Detail);
 
 impl Plan {
     pub fn is_empty(&self) -> bool {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{Change, ChangeKind, Detail, Plan, Subject};
 use crate::impact::Impact;
 use crate::path::{Path, PathStep};
+use crate::secrets::shown;
 use crate::state::text;
 use crate::terminal::TextStyle;
 
@@ -68,6 +69,7 @@ fn headline(change: &Change) -> String {
 }
 
 fn line(change: &Change, Detail { path, want, got }: &Detail, style: TextStyle) -> String {
+    let (want, got) = (&shown(path, want), &shown(path, got));
     let is_address = want.get("ip").or_else(|| got.get("ip")).is_some();
     let path = &path.parent().filter(|_| is_address).unwrap_or_else(|| path.clone());
     let place = place(path, &change.subject);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{MASK, is_secret};
-use crate::path::Path;
+use crate::path::{Path, PathStep};
 
 /// What nmstate shows in place of a password; it never differs from anything.
 pub const HIDDEN: &str = "<_password_hid_by_nmstate>";
@@ -46,23 +46,38 @@ pub fn references(state: &Value) -> BTreeMap<Reference, Path> {
 pub fn in_clear(state: &Value) -> Option<Path> {
     let mut first = None;
     visit(state, &Path::root(), &mut |value, path| {
-        if first.is_none() && reference(value).is_none() && is_clear(value) {
+        if first.is_none() && reference(value).is_none() && is_clear(value) && !names_file(path, value) {
             first = Some(path.named(state));
         }
     });
     first
 }
 
+/// Every secret text that stands in clear.
+fn clear_texts(state: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    visit(state, &Path::root(), &mut |value, path| {
+        let text = value.as_str().filter(|_| is_clear(value) && !names_file(path, value));
+        found.extend(text.map(str::to_owned));
+    });
+    found
+}
+
 fn is_clear(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => false,
-        Value::String(text) => !["", MASK, HIDDEN].contains(&text.as_str()) && !is_file(text),
+        Value::String(text) => !["", MASK, HIDDEN].contains(&text.as_str()),
         _ => true,
     }
 }
 
-fn is_file(text: &str) -> bool {
-    text.starts_with('/') || text.starts_with("file:")
+/// NMState's `private-key` of 802.1X is the name of a file, whatever is written there; a key that somebody put there
+/// instead has several lines, or no slash in front. No other secret is ever kept in a file of that name.
+fn names_file(path: &Path, value: &Value) -> bool {
+    let Some(text) = value.as_str() else { return false };
+    let is_key = matches!(path.steps(), [.., PathStep::Key(section), PathStep::Key(key)]
+        if section == "802.1x" && key == "private-key");
+    is_key && !text.contains('\n') && (text.starts_with('/') || text.starts_with("file:"))
 }
 
 /// Every value of a key that is a secret.
@@ -88,29 +103,26 @@ pub fn left_open(state: &Value) -> Value {
     state
 }
 
-/// Anything that is written down on the node, without its secrets; also differences, which name places.
+/// Anything that is written down on the node, without its secrets.
 pub fn hide(value: &mut Value) {
-    let secret_place = |fields: &serde_json::Map<String, Value>| {
-        let path = fields.get("path").and_then(Value::as_str).unwrap_or_default();
-        fields.contains_key("want") && path.rsplit(['.', '[']).next().is_some_and(is_secret)
-    };
+    hide_below(value, &Path::root());
+}
+
+fn hide_below(value: &mut Value, path: &Path) {
     match value {
-        Value::Object(fields) if secret_place(fields) => {
-            for key in ["want", "got"] {
-                if let Some(value) = fields.get_mut(key).filter(|value| is_clear(value)) {
-                    *value = HIDDEN.into();
-                }
-            }
-        }
         Value::Object(fields) => {
             for (key, value) in fields.iter_mut() {
-                match is_secret(key) && value.is_string() && is_clear(value) {
-                    true => *value = HIDDEN.into(),
-                    false => hide(value),
+                let path = path.key(key);
+                if is_secret(key) && value.is_string() {
+                    if is_clear(value) && !names_file(&path, value) {
+                        *value = HIDDEN.into();
+                    }
+                } else {
+                    hide_below(value, &path);
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(hide),
+        Value::Array(items) => items.iter_mut().for_each(|item| hide_below(item, path)),
         _ => {}
     }
 }
@@ -184,16 +196,24 @@ impl Secrets {
 
     /// Takes the clear text out of what others said about the change.
     pub fn redact(&self, value: &mut Value) {
-        let known: BTreeSet<&str> = self.0.values().flatten().map(String::as_str).collect();
-        redact(value, &known);
+        redact(value, &self.0.values().flatten().cloned().collect());
     }
 }
 
-fn redact(value: &mut Value, known: &BTreeSet<&str>) {
+/// What others said about `state`, without the secrets that stand in it in clear.
+pub fn redacted(text: &str, state: &Value) -> String {
+    let mut text = Value::from(text);
+    // Nearly every text contains something as short as that by chance.
+    const SHORT: usize = 4;
+    redact(&mut text, &clear_texts(state).into_iter().filter(|secret| secret.len() >= SHORT).collect());
+    text.as_str().unwrap_or_default().to_owned()
+}
+
+fn redact(value: &mut Value, known: &BTreeSet<String>) {
     match value {
         Value::String(text) => {
             for secret in known.iter().filter(|secret| !secret.is_empty()) {
-                *text = text.replace(*secret, MASK);
+                *text = text.replace(secret.as_str(), MASK);
             }
         }
         Value::Array(items) => items.iter_mut().for_each(|item| redact(item, known)),

@@ -18,6 +18,7 @@ use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::plan::Plan;
 use linesman_core::plan::codes::OVS_NOT_RUNNING;
+use linesman_core::secrets;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -273,6 +274,9 @@ async fn attempt_change(
             Ok(outcome)
         }
         Err(failure) => {
+            // NetworkManager and nmstate may quote what they were given.
+            let reason = secrets::redacted(&failure.reason, &record.desired);
+            let failure = AttemptFailure { reason, ..failure };
             say(Step::RollingBack { reason: failure.reason.clone() });
             Ok(roll_back(&journal, &mut record, &context, before.clone(), failure).await)
         }

@@ -5,8 +5,7 @@ use serde_json::Value;
 use linesman_core::codes::named_in;
 use linesman_core::compare::Difference;
 use linesman_core::outcome::{Category, Outcome, Verdict};
-use linesman_core::path::PathStep;
-use linesman_core::secrets::{is_secret, mask_text};
+use linesman_core::secrets::{is_secret_place, mask_text};
 
 /// More is in the agent's log and in `linesman history`.
 const LONGEST: usize = 400;
@@ -83,8 +82,7 @@ fn differences(found: &[Difference]) -> Option<String> {
 
 pub fn difference(difference: &Difference) -> String {
     let Difference { path, want, got } = difference;
-    let secret = matches!(path.last(), Some(PathStep::Key(key)) if is_secret(key));
-    if secret {
+    if is_secret_place(path) {
         return format!("{ROOT}{path}: the secret differs");
     }
     format!("{ROOT}{path}: wanted {}, found {}", value(want), value(got))

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::compare::Difference;
 
 fn pointed() -> Value {
     json!({ "interfaces": [{ "name": "eth1", "802.1x": { "identity": "n1",
@@ -63,15 +64,47 @@ fn secrets_in_clear_are_found_and_only_they() {
 }
 
 #[test]
+fn a_secret_is_no_file_because_of_a_slash() {
+    let clear = [
+        json!({ "802.1x": { "password": "/hunter2" } }),
+        json!({ "802.1x": { "private-key-password": "file:hunter2" } }),
+        json!({ "802.1x": { "private-key": "-----BEGIN PRIVATE KEY-----" } }),
+        json!({ "802.1x": { "private-key": "/hunter\n2" } }),
+        json!({ "libreswan": { "psk": "/hunter2" } }),
+        json!({ "macsec": { "mka-cak": "/hunter2" } }),
+        json!({ "wireguard": { "private-key": "/9j4hunter2=" } }),
+    ];
+    for mut state in clear {
+        assert!(in_clear(&state).is_some(), "{state}");
+        hide(&mut state);
+        assert!(!state.to_string().contains("hunter"), "{state}");
+    }
+}
+
+#[test]
+fn what_others_say_about_a_state_has_none_of_its_secrets() {
+    let state = json!({ "interfaces": [{ "name": "w0", "802.1x": { "password": "/hunter2", "private-key": "/etc/a.key" } }],
+        "psk": "up" });
+    assert_eq!(
+        redacted("w0 is not up: /hunter2 is wrong for /etc/a.key", &state),
+        "w0 is not up: <masked> is wrong for /etc/a.key"
+    );
+}
+
+#[test]
 fn what_is_written_down_has_no_secrets() {
-    let mut record = json!({ "desired": { "psk": "hunter2", "private-key": "/a" },
-        "differences": [{ "path": "interfaces[w0].psk", "want": "hunter2", "got": null },
-                        { "path": "interfaces[w0].mtu", "want": 1, "got": 2 }] });
+    let difference = |key: &str| Difference {
+        path: Path::interface("w0").key(key),
+        want: "hunter2".into(),
+        got: Value::Null,
+    };
+    let mut record = json!({ "desired": { "psk": "hunter2", "802.1x": { "private-key": "/a", "password": "/hunter2" } },
+        "differences": [difference("psk"), difference("description")] });
     hide(&mut record);
-    assert!(!record.to_string().contains("hunter2"), "{record}");
-    assert_eq!(record["differences"][0]["got"], Value::Null);
-    assert_eq!(record["differences"][1]["want"], 1);
-    assert_eq!(record["desired"]["private-key"], "/a");
+    assert!(!record["desired"].to_string().contains("hunter2"), "{record}");
+    assert_eq!(record["differences"][0], json!({ "path": "interfaces[w0].psk", "want": MASK, "got": null }));
+    assert_eq!(record["differences"][1]["want"], "hunter2", "no secret is written there");
+    assert_eq!(record["desired"]["802.1x"]["private-key"], "/a");
 }
 
 #[test]
