@@ -14,15 +14,17 @@ fn schema(state: &Value) -> Result<(), String> {
 
 pub fn parse(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    match Document::parse("input", &text) {
-        Ok(document) => drop(document.state.to_string()),
-        Err(faults) => faults.iter().for_each(|fault| drop(render(fault, ("input", &*text), false))),
+    for read in Document::parse_all("input", &text) {
+        match read {
+            Ok(document) => drop(document.state.to_string()),
+            Err(faults) => faults.iter().for_each(|fault| drop(render(fault, ("input", &*text), false))),
+        }
     }
 }
 
 pub fn check(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    if let Ok(document) = Document::parse("input", &text) {
+    for document in Document::parse_all("input", &text).into_iter().flatten() {
         let problems = examine(&document, &schema);
         problems.iter().for_each(|problem| drop(render(problem, &document, true)));
     }

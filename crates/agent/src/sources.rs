@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use linesman_core::check::{check, without_cluster};
+use linesman_core::check::{check, unnamed_among_several, without_cluster};
 use linesman_core::diagnostic::{Diagnostic, Source, render};
-use linesman_core::document::Document;
+use linesman_core::document::{Document, decode};
 use linesman_core::policy::Policy;
 use linesman_core::reconcile::Ledger;
 use linesman_engine::desired;
@@ -76,21 +76,25 @@ fn is_policy(path: &Path) -> bool {
 }
 
 fn add(sources: &mut Sources, file: &Path) {
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let (name, result) = match read_one(file, &stem) {
-        Ok(policy) => (policy.name.clone(), Ok(policy)),
-        Err(Wrong { name: Some(name), why }) => (name, Err(why)),
-        Err(Wrong { name: None, why }) => {
-            sources.unnamed.insert(file.to_owned(), why);
-            return;
+    for read in read_file(file) {
+        match read {
+            Ok(policy) => add_named(sources, file, policy.name.clone(), Ok(policy)),
+            Err(Wrong { name: Some(name), why }) => add_named(sources, file, name, Err(why)),
+            Err(Wrong { name: None, why }) => {
+                let reasons = sources.unnamed.entry(file.to_owned()).or_default();
+                *reasons = [reasons.as_str(), &why].join("\n").trim_start().to_owned();
+            }
         }
-    };
+    }
+}
+
+fn add_named(sources: &mut Sources, file: &Path, name: String, result: Result<Policy, String>) {
     if let Some(other) = sources.files.get(&name) {
-        let why = format!(
-            "{} and {} both contain a policy named {name}; give one of them another name",
-            other.display(),
-            file.display()
-        );
+        let place = match other == file {
+            true => format!("{} contains two policies", file.display()),
+            false => format!("{} and {} both contain a policy", other.display(), file.display()),
+        };
+        let why = format!("{place} named {name}; give one of them another name");
         sources.policies.retain(|p| p.name != name);
         sources.wrong.insert(name, why);
         return;
@@ -109,16 +113,32 @@ struct Wrong {
     why: String,
 }
 
-fn read_one(file: &Path, stem: &str) -> Result<Policy, Wrong> {
+fn read_file(file: &Path) -> Vec<Result<Policy, Wrong>> {
     let called = file.display().to_string();
     let unnamed = |why: String| Wrong { name: None, why };
-    let text = fs::read_to_string(file).map_err(|e| unnamed(format!("cannot read {called}: {e}")))?;
-    let document = Document::parse(&called, &text)
-        .map_err(|problems| unnamed(rendered(&problems, (called.as_str(), text.as_str()).into())))?;
-    let wrong = |why: String| Wrong { name: Some(document.policy.clone().unwrap_or(stem.into())), why };
-    let problems = [check(&document, &desired::schema), without_cluster(&document)].concat();
+    let bytes = fs::read(file).map_err(|error| format!("cannot read {called}: {error}"));
+    let text = bytes.and_then(|bytes| decode(bytes).map_err(|why| format!("{called} {why}")));
+    let text = match text {
+        Ok(text) => text,
+        Err(why) => return vec![Err(unnamed(why))],
+    };
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let policy = |read: Result<Document, Vec<Diagnostic>>| match read {
+        Ok(document) => policy(&document, &stem),
+        Err(problems) => Err(unnamed(rendered(&problems, (called.as_str(), text.as_str()).into()))),
+    };
+    Document::parse_all(&called, &text).into_iter().map(policy).collect()
+}
+
+/// A document that is alone in its file may be named by that.
+fn policy(document: &Document, stem: &str) -> Result<Policy, Wrong> {
+    let named_by_file = document.begins.is_none().then(|| stem.to_owned());
+    let name = document.policy.clone().or(named_by_file);
+    let problems =
+        [check(document, &desired::schema), without_cluster(document), unnamed_among_several(document)];
+    let problems = problems.concat();
     if !problems.is_empty() {
-        return Err(wrong(rendered(&problems, (&document).into())));
+        return Err(Wrong { name, why: rendered(&problems, document.into()) });
     }
     Ok(document.to_policy(stem))
 }
@@ -210,6 +230,42 @@ mod tests {
         let sources = read(dir.path()).unwrap();
         assert!(sources.policies.is_empty());
         assert!(sources.wrong["a"].contains("a.yml"), "{}", sources.wrong["a"]);
+    }
+
+    #[test]
+    fn a_file_may_contain_several_policies_that_have_names() {
+        let nncp = |name: &str, bridge: &str| {
+            format!(
+                "kind: NodeNetworkConfigurationPolicy\nmetadata: {{name: {name}}}\nspec:\n  desiredState:\n    \
+                 interfaces: [{{name: {bridge}, type: linux-bridge}}]\n---\n"
+            )
+        };
+        let dir = dir(&[
+            ("both.yaml", &(nncp("one", "br1") + "\n# nothing\n---\n" + &nncp("two", "br2"))),
+            ("mixed.yaml", &(nncp("three", "br3") + STATE)),
+            ("twice.yaml", &(nncp("four", "br4") + &nncp("four", "br5"))),
+            ("broken.yaml", &(nncp("five", "br6") + "kind: [")),
+        ]);
+        let sources = read(dir.path()).unwrap();
+        let names: Vec<&str> = sources.policies.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["one", "two", "five", "three"]);
+        let wrong: Vec<&str> = sources.wrong.keys().map(String::as_str).collect();
+        assert_eq!(wrong, ["broken", "four", "mixed"]);
+        assert!(
+            sources.wrong["mixed"].contains("mixed.yaml:7:1: error[LM0004]"),
+            "{}",
+            sources.wrong["mixed"]
+        );
+        assert!(sources.wrong["four"].contains("twice.yaml contains two policies named four"));
+    }
+
+    #[test]
+    fn text_from_other_systems_is_read() {
+        let dir = dir(&[("windows.yaml", &format!("\u{feff}{}", STATE.replace('\n', "\r\n")))]);
+        fs::write(dir.path().join("wide.yaml"), b"\xff\xfea\0").unwrap();
+        let sources = read(dir.path()).unwrap();
+        assert_eq!(sources.policies[0].state["interfaces"][0]["name"], "br1");
+        assert!(sources.wrong["wide"].contains("UTF-16"), "{}", sources.wrong["wide"]);
     }
 
     #[test]

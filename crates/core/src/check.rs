@@ -14,6 +14,7 @@ mod routes;
 mod rules;
 mod schema;
 mod schema_errors;
+mod several;
 mod tunables;
 mod view;
 
@@ -24,6 +25,7 @@ use crate::document::Document;
 use crate::path::Path;
 use crate::secrets::left_open;
 pub use cluster::without_cluster;
+pub use several::unnamed_among_several;
 use view::State;
 
 /// More mistakes than this are not listed: the first ones usually cause the rest.

@@ -1,5 +1,6 @@
 //! Documents as people write them: YAML or JSON in, the desired state with its places out.
 
+mod decode;
 mod options;
 mod probes;
 mod read;
@@ -8,6 +9,8 @@ mod shape;
 mod syntax;
 mod tree;
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::codes;
@@ -15,6 +18,8 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::path::{Path, PathStep};
 use crate::policy::{Options, Policy};
 use crate::probe::Probe;
+use decode::without_mark;
+pub use decode::{NotText, decode};
 pub(crate) use scalar::is_text;
 use tree::Position;
 pub use tree::{Content, Entry, Node, Range};
@@ -27,7 +32,10 @@ pub const MAX_BYTES: usize = 4 * 1024 * 1024;
 pub struct Document {
     /// What to call the document in messages, usually its file name.
     pub name: String,
-    pub text: String,
+    /// The text of the whole file.
+    pub text: Arc<str>,
+    /// The line on which it begins, if it is one of several in its file.
+    pub begins: Option<usize>,
     /// The desired state, an NMState document.
     pub state: Value,
     /// NMState captures, when the document is a policy that has them.
@@ -42,18 +50,44 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a bare NMState document, an NMPolicy document (`capture`, `desired`) or a
+    /// Reads the one document in `text`: a bare NMState document, an NMPolicy document (`capture`, `desired`) or a
     /// NodeNetworkConfigurationPolicy manifest.
     pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Diagnostic>> {
+        let text = without_mark(text);
         refuse_oversize(text)?;
-        let root = read::read(text)?;
+        let root = read::only(text, roots(text))?;
+        Self::recognise(name, &text.into(), root)
+    }
+
+    /// Reads every document in `text`, as kubectl does: those that are empty do not count, and a List stands for its
+    /// items. At least one document, or one error.
+    pub fn parse_all(name: &str, text: &str) -> Vec<Result<Self, Vec<Diagnostic>>> {
+        let text = without_mark(text);
+        if let Err(faults) = refuse_oversize(text) {
+            return vec![Err(faults)];
+        }
+        let mut roots = roots(text);
+        if roots.is_empty() {
+            roots.push(Err(vec![read::empty()]));
+        }
+        let (several, text) = (roots.len() > 1, Arc::from(text));
+        let recognise = |root: read::Root| {
+            let root = root?;
+            let begins = Some(root.range.start.line).filter(|_| several);
+            Ok(Self { begins, ..Self::recognise(name, &text, root)? })
+        };
+        roots.into_iter().map(recognise).collect()
+    }
+
+    fn recognise(name: &str, text: &Arc<str>, root: Node) -> Result<Self, Vec<Diagnostic>> {
         let shape = shape::recognise(root).map_err(|fault| {
             let span = first_line(text, fault.range);
             vec![fault.diagnostic.spanning(Some(span))]
         })?;
         Ok(Self {
             name: name.to_owned(),
-            text: text.to_owned(),
+            text: text.clone(),
+            begins: None,
             state: shape.state.to_value(),
             capture: shape.capture.as_ref().map(Node::to_value),
             policy: shape.policy,
@@ -61,6 +95,14 @@ impl Document {
             probes: shape.written.probes,
             tree: shape.state,
         })
+    }
+
+    /// How to call it among others: by its file, and by its first line if the file contains several.
+    pub fn title(&self) -> String {
+        match self.begins {
+            Some(line) => format!("{}:{line}", self.name),
+            None => self.name.clone(),
+        }
     }
 
     /// Where the value at `path` (relative to the desired state) is written; of what holds it, if it is not written.
@@ -113,8 +155,14 @@ impl Document {
 
 /// Any YAML with its places, within the same bounds.
 pub fn tree(text: &str) -> Result<Node, Vec<Diagnostic>> {
+    let text = without_mark(text);
     refuse_oversize(text)?;
-    read::read(text)
+    read::only(text, read::documents(text))
+}
+
+/// The documents of a file, those of a List one by one.
+fn roots(text: &str) -> Vec<read::Root> {
+    read::documents(text).into_iter().flat_map(shape::unlisted).collect()
 }
 
 struct Found<'a> {

@@ -1,6 +1,6 @@
 //! The golden cases of `cases/check`; `cases/README.md` says how to add one.
 
-use linesman_core::check::{check, without_cluster};
+use linesman_core::check::{check, unnamed_among_several, without_cluster};
 use linesman_core::diagnostic::render;
 use linesman_core::document::Document;
 use linesman_golden::{Case, Tree};
@@ -25,23 +25,30 @@ fn input(case: &Case) -> String {
     format!("{text}{}", format!("{last}\n").repeat(times.trim().parse().expect("'repeat' holds a number")))
 }
 
-/// `alone`: by a host outside a cluster.
-fn said_about(text: &str, alone: bool) -> String {
-    match Document::parse("input.yaml", text) {
-        Ok(document) => {
-            let mut problems = check(&document, &schema);
-            if alone {
-                problems.extend(without_cluster(&document));
+/// What every document in `text` is told; by a host outside a cluster and by a directory of policies, if these are meant.
+fn said_about(text: &str, case: &Case) -> String {
+    let mut said = String::new();
+    for read in Document::parse_all("input.yaml", text) {
+        match read {
+            Ok(document) => {
+                let mut problems = check(&document, &schema);
+                if case.input("without-cluster").is_some() {
+                    problems.extend(without_cluster(&document));
+                }
+                if case.input("policy-directory").is_some() {
+                    problems.extend(unnamed_among_several(&document));
+                }
+                said.extend(problems.iter().map(|diagnostic| render(diagnostic, &document, false)));
             }
-            problems.iter().map(|diagnostic| render(diagnostic, &document, false)).collect()
+            Err(faults) => said.extend(faults.iter().map(|fault| render(fault, ("input.yaml", text), false))),
         }
-        Err(faults) => faults.iter().map(|fault| render(fault, ("input.yaml", text), false)).collect(),
     }
+    said
 }
 
 #[test]
 fn errors_are_as_expected() {
-    CHECK.compare(|case| [said_about(&input(case), case.input("without-cluster").is_some())]);
+    CHECK.compare(|case| [said_about(&input(case), case)]);
 }
 
 #[test]

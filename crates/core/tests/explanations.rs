@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use linesman_core::check::{check, without_cluster};
+use linesman_core::check::{check, unnamed_among_several, without_cluster};
 use linesman_core::codes::{
     self, BAD_SETTING, BASE_ABSENT, CLEAR_SECRET, CONFLICT, Explanation, NOT_A_PROFILE, NOT_IMPORTABLE,
     NOT_NETPLAN, POLICY_TWICE, TOO_LARGE, failures,
 };
 use linesman_core::compose::compose;
+use linesman_core::diagnostic::Diagnostic;
 use linesman_core::document::{self, Document, MAX_BYTES};
 use linesman_core::facts::Facts;
 use linesman_core::interface_kind::InterfaceKind;
@@ -49,13 +50,14 @@ fn said_by_host(text: &str, facts: &Facts, excused: &[&str]) -> Vec<&'static str
 
 /// Offline examples are not held to the example host.
 fn said_offline(text: &str) -> Vec<&'static str> {
-    match Document::parse("example.yaml", text) {
+    let said = |read: Result<Document, Vec<Diagnostic>>| match read {
         Ok(document) => {
-            let found = [check(&document, &schema), without_cluster(&document)].concat();
-            found.iter().map(|diagnostic| diagnostic.code).collect()
+            [check(&document, &schema), without_cluster(&document), unnamed_among_several(&document)].concat()
         }
-        Err(faults) => faults.iter().map(|fault| fault.code).collect(),
-    }
+        Err(faults) => faults,
+    };
+    let found = Document::parse_all("example.yaml", text).into_iter().flat_map(said);
+    found.map(|diagnostic| diagnostic.code).collect()
 }
 
 fn is_of_a_host(example: &Explanation) -> bool {

@@ -328,7 +328,7 @@ pub struct AgentArgs {
     #[arg(long)]
     pub standalone: bool,
 
-    /// Directory of policies: NMState documents or NodeNetworkConfigurationPolicy manifests, one per file (*.yaml,
+    /// Directory of policies: NMState documents, one per file, or NodeNetworkConfigurationPolicy manifests (*.yaml,
     /// *.yml, *.json)
     #[arg(long, value_name = "DIR", default_value = "/etc/linesman/policies", requires = "standalone")]
     pub policy_dir: PathBuf,

@@ -1,12 +1,19 @@
-//! From a file to a checked document.
+//! From files to checked documents.
+
+mod checked;
+mod files;
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use linesman_core::diagnostic::{Diagnostic, Source, render};
-use linesman_core::document::Document;
+use linesman_core::diagnostic_record::DiagnosticRecord;
+use linesman_core::document::{Document, decode};
 use linesman_engine::desired;
 
+pub use checked::Checked;
+
+use crate::cli::Format;
 use crate::exit::Exit;
 use crate::{output, verbs};
 
@@ -17,25 +24,60 @@ pub struct Unreadable {
     pub message: String,
 }
 
-/// Reads and checks; what is wrong is printed with its place.
-pub fn document(file: &Path) -> Result<Document, Exit> {
-    let document = unchecked(file)?;
-    let problems = check(&document);
-    if problems.is_empty() {
-        return Ok(document);
+/// Every document in the given files, checked each by itself. A directory stands for the documents in it, `-` for
+/// standard input; a file may contain several documents.
+pub fn check_all(given: &[PathBuf]) -> Result<Vec<Checked>, Unreadable> {
+    Ok(files::files(given)?.iter().flat_map(|file| Checked::all(file)).collect())
+}
+
+/// The documents in the given files, if all of them are right; what is wrong is printed with its place.
+pub fn read_all(given: &[PathBuf], format: Format) -> Result<Vec<Document>, Exit> {
+    let checked = check_all(given).map_err(|why| report_unreadable(&why, format))?;
+    if checked.iter().all(Checked::is_right) {
+        return Ok(checked.into_iter().filter_map(Checked::into_document).collect());
     }
-    print(&problems, &document);
+    let records: Vec<DiagnosticRecord> = checked.iter().flat_map(Checked::findings).collect();
+    match format {
+        Format::Text => {
+            checked.iter().filter(|checked| !checked.is_right()).for_each(Checked::print);
+            let in_documents = records.iter().filter(|record| record.code.is_some()).count();
+            if in_documents > 0 {
+                output::error(format!("{}; no changes made", verbs::count(in_documents, "error")));
+            }
+        }
+        other => output::data(other, &records),
+    }
     Err(Exit::Input)
+}
+
+/// Says that a file gave no text, in the form that was asked for.
+pub fn report_unreadable(why: &Unreadable, format: Format) -> Exit {
+    match format {
+        Format::Text => output::error(format!("linesman: {}", why.message)),
+        other => output::data(other, &[DiagnosticRecord::unreadable(&why.file, why.message.clone())]),
+    }
+    Exit::Input
+}
+
+/// Reads and checks one document; what is wrong is printed with its place.
+pub fn document(file: &Path) -> Result<Document, Exit> {
+    let documents = read_all(&[file.to_owned()], Format::Text)?;
+    match <[Document; 1]>::try_from(documents) {
+        Ok([document]) => Ok(document),
+        Err(several) => several.first().ok_or(Exit::Input).and_then(|one| parse(&one.name, &one.text)),
+    }
 }
 
 /// Reads only: what a host shows of itself need not be what anybody would declare.
 pub fn unchecked(file: &Path) -> Result<Document, Exit> {
-    let (name, text) = text(file).map_err(|why| {
-        output::error(format!("linesman: {}", why.message));
-        Exit::Input
-    })?;
-    Document::parse(&name, &text).map_err(|problems| {
-        print(&problems, (name.as_str(), text.as_str()));
+    let (name, text) = text(file).map_err(|why| report_unreadable(&why, Format::Text))?;
+    parse(&name, &text)
+}
+
+/// The one document in a text.
+fn parse(name: &str, text: &str) -> Result<Document, Exit> {
+    Document::parse(name, text).map_err(|problems| {
+        print(&problems, (name, text));
         Exit::Input
     })
 }
@@ -62,9 +104,9 @@ pub fn text(file: &Path) -> Result<(String, String), Unreadable> {
     };
     let message = match read {
         Err(e) => format!("cannot read {name}: {e}"),
-        Ok(_) => match String::from_utf8(bytes) {
+        Ok(_) => match decode(bytes) {
             Ok(text) => return Ok((name, text)),
-            Err(_) => format!("{name} is not UTF-8 text"),
+            Err(why) => format!("{name} {why}"),
         },
     };
     Err(Unreadable { file: name, message })

@@ -61,6 +61,15 @@ fn a_file_that_is_not_there_is_wrong_input() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("/nowhere/state.yaml"));
 }
 
+#[test]
+fn every_example_passes_the_check() {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let output = linesman(&["check", "--apart", examples, &format!("{examples}/policies")]);
+    let (said, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{wrong}");
+    assert!(said.contains("builds-on-another.yaml:14: ok (lab-tunnel)"), "{said}");
+}
+
 /// Files need neither root nor NetworkManager, so this says it all without a host.
 #[test]
 fn files_are_imported_anywhere() {

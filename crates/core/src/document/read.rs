@@ -18,18 +18,37 @@ pub(super) const MAX_NODES: usize = 500_000;
 /// A document with more mistakes than this gets only the first ones reported.
 const MAX_FAULTS: usize = 20;
 
-/// The one document in `text`.
-pub(super) fn read(text: &str) -> Result<Node, Vec<Diagnostic>> {
+/// A file with more documents than this was not written for one host.
+const MAX_DOCUMENTS: usize = 1_000;
+
+/// What became of one document of a file.
+pub(super) type Root = Result<Node, Vec<Diagnostic>>;
+
+/// The documents in `text`, without those that are empty. What follows a syntax error is not known.
+pub(super) fn documents(text: &str) -> Vec<Root> {
     let mut reader = Reader::new(text);
     let mut parser = Parser::new_from_str(text);
     while let Some(next) = parser.next_event() {
-        let (event, span) = next.map_err(|error| vec![syntax::explain(text, &error)])?;
-        if let Err(fault) = reader.take(event, span.into()) {
+        let taken = match next {
+            Ok((event, span)) => reader.take(event, span.into()),
+            Err(error) => Err(syntax::explain(text, &error)),
+        };
+        if let Err(fault) = taken {
             reader.faults.push(fault);
+            reader.close();
             break;
         }
     }
-    reader.finish()
+    reader.documents
+}
+
+/// The one document among `documents`, which are those of `text`.
+pub(super) fn only(text: &str, mut documents: Vec<Root>) -> Root {
+    if documents.len() == 1 {
+        return documents.remove(0);
+    }
+    let nodes = documents.into_iter().collect::<Result<Vec<Node>, _>>()?;
+    Err(vec![if nodes.is_empty() { empty() } else { several(text, &nodes) }])
 }
 
 struct Reader<'t> {
@@ -37,7 +56,10 @@ struct Reader<'t> {
     open: Vec<Open>,
     anchors: HashMap<usize, Node>,
     nodes: usize,
-    documents: Vec<Node>,
+    /// The document that is being read, once its end was seen.
+    root: Option<Node>,
+    documents: Vec<Root>,
+    /// What is wrong with the document that is being read.
     faults: Vec<Diagnostic>,
 }
 
@@ -72,7 +94,7 @@ struct Key {
 impl<'t> Reader<'t> {
     fn new(text: &'t str) -> Self {
         let (open, anchors) = (Vec::new(), HashMap::new());
-        Self { text, open, anchors, nodes: 0, documents: Vec::new(), faults: Vec::new() }
+        Self { text, open, anchors, nodes: 0, root: None, documents: Vec::new(), faults: Vec::new() }
     }
 
     fn take(&mut self, event: Event<'_>, range: Range) -> Result<(), Diagnostic> {
@@ -89,7 +111,11 @@ impl<'t> Reader<'t> {
             Event::SequenceEnd | Event::MappingEnd => self.end(range),
             Event::Alias(anchor) => self.alias(anchor, range),
             Event::Nothing | Event::StreamStart | Event::StreamEnd => Ok(()),
-            Event::DocumentStart(_) | Event::DocumentEnd => Ok(()),
+            Event::DocumentStart(_) => self.refuse_many(range),
+            Event::DocumentEnd => {
+                self.close();
+                Ok(())
+            }
         }
     }
 
@@ -167,7 +193,7 @@ impl<'t> Reader<'t> {
     /// Puts a finished node where the text has it.
     fn place(&mut self, node: Node) -> Result<(), Diagnostic> {
         match self.open.last_mut().map(|open| &mut open.content) {
-            None => self.documents.push(node),
+            None => self.root = Some(node),
             Some(Unfinished::List(items)) => items.push(node),
             Some(Unfinished::Map(map)) => {
                 if let Some(twice) = map.put(node) {
@@ -228,28 +254,36 @@ impl<'t> Reader<'t> {
         Diagnostic::new(code, message).spanning(Some(first_line(self.text, range)))
     }
 
-    fn finish(mut self) -> Result<Node, Vec<Diagnostic>> {
-        if !self.faults.is_empty() {
-            return Err(self.faults);
+    fn refuse_many(&self, range: Range) -> Result<(), Diagnostic> {
+        if self.documents.len() < MAX_DOCUMENTS {
+            return Ok(());
         }
-        self.documents.retain(|document| !document.is_null());
-        match self.documents.len() {
-            0 => Err(vec![empty()]),
-            1 => Ok(self.documents.remove(0)),
-            _ => Err(vec![self.several()]),
-        }
+        let message = format!("the file contains more than {MAX_DOCUMENTS} documents");
+        Err(self.fault(codes::TOO_LARGE, message, range).hint("split it into several files"))
     }
 
-    fn several(&self) -> Diagnostic {
-        let line = |node: &Node| node.range.start.line;
-        let lines: Vec<String> = self.documents.iter().map(|node| line(node).to_string()).collect();
-        let message =
-            format!("the file contains {} documents, starting on lines {}", lines.len(), lines.join(", "));
-        let best = self.documents.iter().find(|node| looks_like_state(node)).unwrap_or(&self.documents[0]);
-        let other = self.documents.iter().find(|node| node.range != best.range).unwrap_or(best);
-        let hint = format!("keep the one on line {}, and move the others to separate files", line(best));
-        self.fault(codes::SEVERAL_DOCUMENTS, message, other.range).hint(hint)
+    /// The end of a document; an empty one is none.
+    fn close(&mut self) {
+        let (root, faults) = (self.root.take(), std::mem::take(&mut self.faults));
+        if !faults.is_empty() {
+            self.documents.push(Err(faults));
+        } else if let Some(root) = root.filter(|root| !root.is_null()) {
+            self.documents.push(Ok(root));
+        }
     }
+}
+
+/// For readers that need exactly one.
+fn several(text: &str, documents: &[Node]) -> Diagnostic {
+    let line = |node: &Node| node.range.start.line;
+    let lines: Vec<String> = documents.iter().map(|node| line(node).to_string()).collect();
+    let message =
+        format!("the file contains {} documents, starting on lines {}", lines.len(), lines.join(", "));
+    let best = documents.iter().find(|node| looks_like_state(node)).unwrap_or(&documents[0]);
+    let other = documents.iter().find(|node| node.range != best.range).unwrap_or(best);
+    let hint = format!("keep the one on line {}, and move the others to separate files", line(best));
+    let diagnostic = Diagnostic::new(codes::SEVERAL_DOCUMENTS, message);
+    diagnostic.spanning(Some(first_line(text, other.range))).hint(hint)
 }
 
 fn looks_like_state(node: &Node) -> bool {
@@ -262,7 +296,7 @@ pub(super) fn too_deep() -> Diagnostic {
         .hint("check the indentation and the brackets")
 }
 
-fn empty() -> Diagnostic {
+pub(super) fn empty() -> Diagnostic {
     Diagnostic::new(codes::EMPTY, "the document is empty")
         .hint("declare the desired state, for example 'interfaces:' with a list")
 }

@@ -1,11 +1,13 @@
 //! Which of the three kinds of document this is, and where its desired state is.
 
 use super::options::{self, Written};
+use super::read::Root;
 use super::tree::{Node, Range};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 
 const POLICY_KIND: &str = "NodeNetworkConfigurationPolicy";
+const POLICY_LIST: &str = "NodeNetworkConfigurationPolicyList";
 
 #[derive(Debug)]
 pub(super) struct Shape {
@@ -24,6 +26,21 @@ pub(super) struct ShapeError {
 impl ShapeError {
     pub fn new(diagnostic: Diagnostic, range: Range) -> Self {
         Self { diagnostic: Box::new(diagnostic), range }
+    }
+}
+
+/// The items of a Kubernetes List, as `kubectl get -o yaml` prints one; else the document itself.
+pub(super) fn unlisted(root: Root) -> Vec<Root> {
+    let is_list = |root: &Node| {
+        let kind = root.get("kind").and_then(Node::as_str);
+        matches!(kind, Some("List" | POLICY_LIST)) && root.get("items").and_then(Node::items).is_some()
+    };
+    match root {
+        Ok(root) if is_list(&root) => {
+            let items = root.get("items").and_then(Node::items).unwrap_or_default();
+            items.iter().cloned().map(Ok).collect()
+        }
+        other => vec![other],
     }
 }
 
