@@ -27,20 +27,18 @@ const MATCHED: [&str; 14] = [
 ];
 
 pub(super) fn compare(view: &View<'_>, found: &mut Findings) {
-    let wanted = declared(view);
-    let got = observed(view);
+    let (absent, wanted): (Vec<Value>, Vec<Value>) = declared(view).into_iter().partition(is_absent);
     let at = Path::root().key("routes").key("config");
-    for want in wanted.iter().filter(|want| !is_absent(want)) {
-        present(&at, want, &got, found);
+    // Changing a gateway is written as an absent route that also matches the new one, which stays.
+    let is_wanted = |got: &Value| wanted.iter().any(|want| matches(want, got) && same_metric(want, got));
+    let is_surplus = |got: &Value| absent.iter().any(|absent| matches(absent, got)) && !is_wanted(got);
+    let (surplus, kept): (Vec<&Value>, Vec<&Value>) =
+        observed(view).into_iter().partition(|got| is_surplus(got));
+    for want in &wanted {
+        present(&at, want, &kept, found);
     }
-    for absent in wanted.iter().filter(|want| is_absent(want)) {
-        // Changing a gateway is written as an absent route that also matches the new one.
-        if wanted.iter().any(|want| !is_absent(want) && matches(absent, want)) {
-            continue;
-        }
-        for got in got.iter().filter(|got| matches(absent, got)) {
-            found.surplus(at.item(label(got)), (*got).clone());
-        }
+    for got in surplus {
+        found.surplus(at.item(label(got)), got.clone());
     }
 }
 

@@ -58,7 +58,8 @@ fn complete(rule: &Value) -> Value {
     Value::Object(fields)
 }
 
-fn matches(pattern: &Value, rule: &Value) -> bool {
+/// Whether every property that `pattern` mentions is the same in `rule`.
+pub(crate) fn matches(pattern: &Value, rule: &Value) -> bool {
     same_network("ip-from", pattern, rule)
         && same_network("ip-to", pattern, rule)
         && same_family(pattern, rule)

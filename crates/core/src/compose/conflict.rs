@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::compare::is_secret;
-use crate::path::{Path, PathStep};
+use crate::path::Path;
+use crate::secrets::shown;
 
 /// One place where two policies want different things.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,10 +31,8 @@ impl Conflict {
 
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let secret = matches!(self.path.last(), Some(PathStep::Key(key)) if is_secret(key));
-        let print = |value: &Value| match value {
-            _ if secret => "(a secret)".to_string(),
-            Value::String(text) => text.clone(),
+        let print = |value: &Value| match shown(&self.path, value) {
+            Value::String(text) => text,
             other => other.to_string(),
         };
         let (one, other) = (&self.one, &self.other);

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::conflict::{Conflict, Side};
-use super::routes;
+use super::entries::{self, Entry};
 use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 use crate::policy::Policy;
+use crate::secrets::shown;
 use crate::state::{self, is_same_interface};
 
 /// Lists whose order says nothing.
@@ -19,6 +20,7 @@ pub(super) struct Merge {
     state: Map<String, Value>,
     /// Who said it first, by the printed path of the leaf.
     authors: BTreeMap<String, String>,
+    entries: BTreeMap<&'static str, Vec<Entry>>,
     conflicts: Vec<Conflict>,
 }
 
@@ -27,7 +29,8 @@ impl Merge {
         for (key, value) in policy.state.as_object().into_iter().flatten() {
             match key.as_str() {
                 "interfaces" => self.interfaces(policy, value),
-                "routes" | "route-rules" => self.entries(policy, key, value),
+                "routes" => self.entries(policy, "routes", value),
+                "route-rules" => self.entries(policy, "route-rules", value),
                 "description" => {}
                 _ => {
                     let mut slot = self.state.remove(key);
@@ -38,7 +41,12 @@ impl Merge {
         }
     }
 
-    pub fn finish(self) -> Result<Value, Vec<Conflict>> {
+    pub fn finish(mut self) -> Result<Value, Vec<Conflict>> {
+        for (section, entries) in std::mem::take(&mut self.entries) {
+            self.conflicts.extend(entries::conflicts(section, &entries));
+            let config: Vec<Value> = entries.into_iter().map(|entry| entry.value).collect();
+            self.state.insert(section.into(), json!({ "config": config }));
+        }
         if self.conflicts.is_empty() { Ok(Value::Object(self.state)) } else { Err(self.conflicts) }
     }
 
@@ -67,25 +75,13 @@ impl Merge {
     }
 
     /// Routes and rules of all policies, each once.
-    fn entries(&mut self, policy: &Policy, section: &str, value: &Value) {
-        let slot = self.state.entry(section).or_insert_with(|| json!({ "config": [] }));
-        let Some(known) = slot.get_mut("config").and_then(Value::as_array_mut) else { return };
-        for entry in state::list(value, &["config"]) {
-            if known.contains(entry) {
-                continue;
+    fn entries(&mut self, policy: &Policy, section: &'static str, value: &Value) {
+        let known = self.entries.entry(section).or_default();
+        for value in state::list(value, &["config"]) {
+            match known.iter_mut().find(|entry| entry.value == *value) {
+                Some(entry) => entry.policies.push(policy.name.clone()),
+                None => known.push(Entry { value: value.clone(), policies: vec![policy.name.clone()] }),
             }
-            let path = Path::root().key(section).key("config").item(routes::title(entry));
-            if let Some(other) = known.iter().find(|k| routes::conflict(section, k, entry)) {
-                let author = self.authors.get(&routes::key(section, other)).cloned().unwrap_or_default();
-                self.conflicts.push(Conflict {
-                    path,
-                    one: Side { policy: author, wants: other.clone() },
-                    other: Side { policy: policy.name.clone(), wants: entry.clone() },
-                });
-                continue;
-            }
-            self.authors.insert(routes::key(section, entry), policy.name.clone());
-            known.push(entry.clone());
         }
     }
 
@@ -106,8 +102,8 @@ impl Merge {
             (Some(old), new) if agree(path, old, new) => {}
             (Some(old), new) => self.conflicts.push(Conflict {
                 path: path.clone(),
-                one: Side { policy: self.author(path), wants: old.clone() },
-                other: Side { policy: policy.name.clone(), wants: new.clone() },
+                one: Side { policy: self.author(path), wants: shown(path, old) },
+                other: Side { policy: policy.name.clone(), wants: shown(path, new) },
             }),
         }
     }

@@ -5,9 +5,9 @@
 //! by being newer. Routes and rules add up.
 
 mod conflict;
+mod entries;
 mod merge;
 mod order;
-mod routes;
 
 use serde_json::{Map, Value};
 
