@@ -8,6 +8,7 @@ mod interfaces;
 mod layers;
 mod names;
 pub(crate) mod nearest;
+mod open_fields;
 mod ports;
 mod reserved;
 mod routes;
@@ -38,6 +39,7 @@ pub type Schema<'a> = &'a dyn Fn(&Value) -> Result<(), String>;
 const CHECKS: &[fn(&State<'_>) -> Vec<Diagnostic>] = &[
     interfaces::top_keys,
     interfaces::keys,
+    open_fields::unknown,
     interfaces::names,
     interfaces::kinds,
     interfaces::duplicates,
@@ -77,13 +79,30 @@ pub fn check(document: &Document, schema: Schema<'_>) -> Vec<Diagnostic> {
     let own = CHECKS.iter().flat_map(|check| check(&state).into_iter().take(MAX_DIAGNOSTICS));
     let mut found: Vec<Diagnostic> = own.collect();
     let typed = schema::diagnose(&left_open(&document.state), schema);
+    let (unknown, typed): (Vec<_>, Vec<_>) = typed.into_iter().partition(is_unknown);
+    let known: Vec<_> = found.iter().filter(|own| is_unknown(own)).cloned().collect();
+    found.extend(unknown.into_iter().filter(|diagnostic| !already_said(diagnostic, &known)));
     let typed = typed.into_iter().filter(|diagnostic| !already_said(diagnostic, &found)).collect::<Vec<_>>();
     found.extend(typed);
+    found = without_what_was_misspelt(found);
     let mut found: Vec<Diagnostic> =
         found.into_iter().map(|diagnostic| locate(diagnostic, document)).collect();
     found.sort_by(|a, b| (a.span, a.code).cmp(&(b.span, b.code)));
     found.dedup();
     found.truncate(MAX_DIAGNOSTICS);
+    found
+}
+
+fn is_unknown(diagnostic: &Diagnostic) -> bool {
+    matches!(diagnostic.code, crate::codes::UNKNOWN_KEY | crate::codes::UNKNOWN_FIELD)
+}
+
+/// What is missing where a key is misspelt is that key: only the slip is worth a message.
+fn without_what_was_misspelt(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let is_slip =
+        |d: &&Diagnostic| is_unknown(d) && d.hint.as_ref().is_some_and(|h| h.starts_with("did you"));
+    let slips: Vec<Path> = found.iter().filter(is_slip).filter_map(|d| d.path.as_ref()?.parent()).collect();
+    found.retain(|d| is_unknown(d) || d.path.as_ref().is_none_or(|path| !slips.contains(path)));
     found
 }
 
@@ -98,8 +117,7 @@ fn already_said(diagnostic: &Diagnostic, found: &[Diagnostic]) -> bool {
 
 fn locate(mut diagnostic: Diagnostic, document: &Document) -> Diagnostic {
     if let Some(path) = &diagnostic.path {
-        let about_key = matches!(diagnostic.code, crate::codes::UNKNOWN_KEY | crate::codes::UNKNOWN_FIELD);
-        diagnostic.span = if about_key { document.key_span(path) } else { document.span(path) };
+        diagnostic.span = if is_unknown(&diagnostic) { document.key_span(path) } else { document.span(path) };
     }
     diagnostic
 }

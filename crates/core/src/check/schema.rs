@@ -3,15 +3,16 @@
 //! The parse says what is wrong but not where. So parts are left out one at a time: the part without which the
 //! error disappears, or becomes another one, is invalid.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::interfaces::BASE_KEYS;
 use super::{MAX_DIAGNOSTICS, Schema, schema_errors, view};
 use crate::diagnostic::Diagnostic;
+use crate::interface_kind::InterfaceKind;
 use crate::path::{Path, PathStep};
 
 pub(super) fn diagnose(state: &Value, schema: Schema<'_>) -> Vec<Diagnostic> {
-    let prepared = prepare(state);
+    let prepared = prepare(state, schema);
     let invalid_fields = Locator { schema, found: Vec::new() }.run(&prepared);
     let known = invalid_fields.into_iter().filter(|invalid| !waits_for_capture(invalid, state));
     known.map(|invalid| schema_errors::explain(&invalid.error, &invalid.path, state)).collect()
@@ -198,18 +199,41 @@ fn parent_mut<'a>(root: &'a mut Value, steps: &[PathStep]) -> Option<&'a mut Val
 
 /// What of the state can be parsed already: captures are not resolved yet, and an interface without a type has only
 /// what every interface has.
-fn prepare(state: &Value) -> Value {
+fn prepare(state: &Value, schema: Schema<'_>) -> Value {
     let mut state = settled(state);
     for interface in state.get_mut("interfaces").and_then(Value::as_array_mut).into_iter().flatten() {
         let Some(map) = interface.as_object_mut() else { continue };
         if matches!(map.get("type").and_then(Value::as_str), None | Some("unknown"))
             && !is_wrong_type(map.get("type"))
         {
-            map.retain(|key, _| BASE_KEYS.contains(&key.as_str()));
-            map.insert("type".to_owned(), json!("ethernet"));
+            let kind = likely_kind(map, schema);
+            map.retain(|key, _| is_field(key, &kind));
+            map.insert("type".to_owned(), json!(kind.as_str()));
         }
     }
     state
+}
+
+fn is_field(key: &str, kind: &InterfaceKind) -> bool {
+    BASE_KEYS.contains(&key) || kind.sections().contains(&key)
+}
+
+/// Without a type, the sections say what an interface is. Several types call theirs `bridge`: the one that fits.
+fn likely_kind(interface: &Map<String, Value>, schema: Schema<'_>) -> InterfaceKind {
+    let sections: Vec<&str> =
+        interface.keys().map(String::as_str).filter(|key| !BASE_KEYS.contains(key)).collect();
+    if sections.is_empty() {
+        return InterfaceKind::Ethernet;
+    }
+    let has_all = |kind: &&InterfaceKind| sections.iter().all(|key| kind.sections().contains(key));
+    let likely: Vec<&InterfaceKind> = InterfaceKind::ALL.iter().filter(has_all).collect();
+    let fits = |kind: &&&InterfaceKind| {
+        let mut interface = interface.clone();
+        interface.insert("type".to_owned(), json!(kind.as_str()));
+        schema(&json!({ "interfaces": [interface] })).is_ok()
+    };
+    let fitting = likely.iter().find(fits).or(likely.first());
+    fitting.map_or(InterfaceKind::Ethernet, |kind| (*kind).clone())
 }
 
 fn is_wrong_type(kind: Option<&Value>) -> bool {
