@@ -1,8 +1,10 @@
 //! A state kept up to date by what the kernel says has changed, instead of asking everybody again. Pure.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use serde_json::{Map, Value};
 
-use crate::state::{self, is_same_interface};
+use crate::state;
 
 /// `full` with everything that differs between two looks at the kernel, `before` and `now`. A look need not contain
 /// everything: what it does not speak of stays as it was until the next full look.
@@ -30,19 +32,50 @@ pub fn patch(full: &Value, before: &Value, now: &Value) -> Value {
     Value::Object(state)
 }
 
+/// One pass over each list: a host with thousands of interfaces has a burst of events for each of them.
 fn patch_interfaces(full: &[Value], before: &[Value], now: &[Value]) -> Vec<Value> {
-    let find = |list: &[Value], like: &Value| list.iter().find(|i| is_same_interface(i, like)).cloned();
-    let mut patched: Vec<Value> = full
-        .iter()
-        .filter(|i| find(before, i).is_none() || find(now, i).is_some())
-        .map(|i| match (find(before, i), find(now, i)) {
-            (Some(before), Some(now)) => patch_value(i, &before, &now),
-            _ => i.clone(),
-        })
-        .collect();
-    let new = now.iter().filter(|i| find(before, i).is_none() && find(full, i).is_none());
-    patched.extend(new.cloned());
+    let (known, old, new) = (by_identity(full), by_identity(before), by_identity(now));
+    let mut patched: Vec<Value> = Vec::with_capacity(full.len());
+    for interface in full {
+        let identity = Identity::of(interface);
+        match (old.get(&identity), new.get(&identity)) {
+            (Some(_), None) => {}
+            (Some(before), Some(now)) => patched.push(patch_value(interface, before, now)),
+            (None, _) => patched.push(interface.clone()),
+        }
+    }
+    let is_new = |interface: &&Value| {
+        let identity = Identity::of(interface);
+        !old.contains_key(&identity) && !known.contains_key(&identity)
+    };
+    patched.extend(now.iter().filter(is_new).cloned());
     patched
+}
+
+/// An OVS bridge and its internal interface share a name, and are two.
+#[derive(Clone, Copy, Eq, Hash)]
+struct Identity<'a> {
+    name: &'a str,
+    userspace: bool,
+}
+
+impl<'a> Identity<'a> {
+    fn of(interface: &'a Value) -> Self {
+        Self { name: state::name(interface), userspace: state::kind(interface).is_userspace() }
+    }
+}
+
+impl PartialEq for Identity<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        #[cfg(test)]
+        tests::COMPARISONS.set(tests::COMPARISONS.get() + 1);
+        (self.name, self.userspace) == (other.name, other.userspace)
+    }
+}
+
+fn by_identity(interfaces: &[Value]) -> HashMap<Identity<'_>, &Value> {
+    // The first of a name counts.
+    interfaces.iter().rev().map(|interface| (Identity::of(interface), interface)).collect()
 }
 
 /// Keys of which the two looks differ are taken from the new one, however deep they lie.
@@ -68,16 +101,52 @@ fn patch_value(full: &Value, before: &Value, now: &Value) -> Value {
 }
 
 fn patch_entries(full: &[Value], before: &[Value], now: &[Value]) -> Vec<Value> {
-    let gone = |e: &&Value| before.contains(e) && !now.contains(e);
-    let mut entries: Vec<Value> = full.iter().filter(|e| !gone(e)).cloned().collect();
-    entries.extend(now.iter().filter(|e| !before.contains(e) && !full.contains(e)).cloned());
+    let set = |entries: &[Value]| entries.iter().map(spelled).collect::<HashSet<String>>();
+    let (known, old, new) = (set(full), set(before), set(now));
+    let gone = |entry: &&Value| {
+        let entry = spelled(entry);
+        old.contains(&entry) && !new.contains(&entry)
+    };
+    let is_new = |entry: &&Value| {
+        let entry = spelled(entry);
+        !old.contains(&entry) && !known.contains(&entry)
+    };
+    let mut entries: Vec<Value> = full.iter().filter(|entry| !gone(entry)).cloned().collect();
+    entries.extend(now.iter().filter(is_new).cloned());
     entries
+}
+
+/// The same for two entries that differ in the order of their keys only.
+fn spelled(entry: &Value) -> String {
+    let sorted: BTreeMap<&String, &Value> = entry.as_object().into_iter().flatten().collect();
+    sorted.into_iter().map(|(key, value)| format!("{key}={value};")).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
     use serde_json::json;
+
+    thread_local! {
+        /// How often two interfaces were compared with each other.
+        pub(super) static COMPARISONS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn the_work_grows_with_the_interfaces_not_with_their_square() {
+        let host = |mtu: u64| {
+            let interface = |n: usize| json!({ "name": format!("eth{n}"), "type": "ethernet", "mtu": mtu });
+            let route = |n: usize| json!({ "next-hop-interface": format!("eth{n}"), "metric": mtu });
+            json!({ "interfaces": (0..5000).map(interface).collect::<Vec<_>>(),
+                "routes": { "running": (0..5000).map(route).collect::<Vec<_>>() } })
+        };
+        let now = patch(&host(1500), &host(1500), &host(9000));
+        assert_eq!(now, host(9000));
+        let comparisons = COMPARISONS.get();
+        assert!((1..100_000).contains(&comparisons), "{comparisons}");
+    }
 
     fn kernel(mtu: u64, address: &str) -> Value {
         json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "mtu": mtu,

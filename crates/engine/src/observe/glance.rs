@@ -1,5 +1,7 @@
 //! A glance at the kernel: links and addresses, in nmstate's words. Takes milliseconds, whatever the host has.
 
+use std::collections::HashMap;
+
 use linesman_core::interface_kind::InterfaceKind;
 use serde_json::{Map, Value, json};
 
@@ -17,11 +19,16 @@ pub async fn glance() -> Result<Value> {
 
 /// Pure.
 fn in_words(links: &[LinkFact], addresses: &[AddressFact]) -> Value {
-    let interfaces: Vec<Value> = links.iter().map(|link| interface(link, addresses)).collect();
+    let mut by_link: HashMap<u32, Vec<&AddressFact>> = HashMap::new();
+    for address in addresses {
+        by_link.entry(address.index).or_default().push(address);
+    }
+    let own = |link: &LinkFact| by_link.get(&link.index).map_or(&[][..], Vec::as_slice);
+    let interfaces: Vec<Value> = links.iter().map(|link| interface(link, own(link))).collect();
     json!({ "interfaces": interfaces })
 }
 
-fn interface(link: &LinkFact, addresses: &[AddressFact]) -> Value {
+fn interface(link: &LinkFact, addresses: &[&AddressFact]) -> Value {
     let mut map = Map::new();
     map.insert("name".into(), link.name.clone().into());
     map.insert("type".into(), kind(link).as_str().into());
@@ -39,7 +46,7 @@ fn interface(link: &LinkFact, addresses: &[AddressFact]) -> Value {
     for (family, is_v4) in [("ipv4", true), ("ipv6", false)] {
         let own: Vec<Value> = addresses
             .iter()
-            .filter(|a| a.index == link.index && a.ip.is_ipv4() == is_v4)
+            .filter(|a| a.ip.is_ipv4() == is_v4)
             .map(|a| json!({ "ip": a.ip.to_string(), "prefix-length": a.prefix }))
             .collect();
         map.insert(family.into(), json!({ "address": own }));

@@ -13,25 +13,14 @@ use tokio::task::JoinHandle;
 
 use super::glance::glance;
 use super::retrieve;
+use super::schedule::{Event, Schedule};
 use crate::netlink::LinkEvents;
 use crate::nm::Nm;
 use crate::{Error, Result};
 
 /// Events come in bursts; one glance after a burst is enough.
 const BURST: Duration = Duration::from_millis(40);
-/// NetworkManager speaks in sentences; the full look waits for their end.
-const SILENCE: Duration = Duration::from_millis(700);
-/// Full looks are dear: so many times as long as the last one took.
-const REST: u32 = 40;
-/// What nobody announces (settings of Open vSwitch, sysctls) is found this late.
-const REGULAR: Duration = Duration::from_secs(600);
 const RECONNECT: Duration = Duration::from_secs(1);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Event {
-    Kernel,
-    NetworkManager,
-}
 
 #[derive(Debug)]
 pub struct Live {
@@ -39,14 +28,11 @@ pub struct Live {
     kernel: Value,
     events: mpsc::Receiver<Event>,
     tasks: Vec<JoinHandle<()>>,
-    /// Something was events, but not glanced at yet.
+    /// There were events that were not glanced at yet.
     glance_due: bool,
-    full_due: Option<Instant>,
-    /// The full look that is due must not be put off.
-    urgent: bool,
+    schedule: Schedule,
     /// The full look that is under way, and the glance before it.
     looking: Option<(JoinHandle<Result<Value>>, Value, Instant)>,
-    last_full: (Instant, Duration),
 }
 
 /// How much was looked at.
@@ -70,10 +56,8 @@ impl Live {
             events,
             tasks,
             glance_due: false,
-            full_due: None,
-            urgent: false,
+            schedule: Schedule::new(Instant::now()),
             looking: None,
-            last_full: (Instant::now(), Duration::ZERO),
         };
         live.look_fully().await?;
         Ok(live)
@@ -89,14 +73,14 @@ impl Live {
         loop {
             if self.glance_due {
                 tokio::time::sleep(BURST).await;
-                while let Ok(events) = self.events.try_recv() {
-                    self.note(events);
+                while let Ok(event) = self.events.try_recv() {
+                    self.note(event);
                 }
                 if self.glance().await? {
                     return Ok(Depth::Kernel);
                 }
             }
-            let due = self.full_due.unwrap_or(self.last_full.0 + REGULAR);
+            let due = self.schedule.due();
             if self.looking.is_none() && due <= Instant::now() {
                 self.begin_full().await?;
             }
@@ -139,8 +123,7 @@ impl Live {
 
     /// A full look with the next wait, whatever it costs, as after a change of our own.
     pub fn look_soon(&mut self) {
-        self.full_due = Some(Instant::now());
-        self.urgent = true;
+        self.schedule.look_soon(Instant::now());
         // What is under way began before.
         if let Some((task, ..)) = self.looking.take() {
             task.abort();
@@ -148,8 +131,7 @@ impl Live {
     }
 
     async fn begin_full(&mut self) -> Result<()> {
-        self.full_due = None;
-        self.urgent = false;
+        self.schedule.begun();
         // The glance first: what happens in between is seen as a change, not lost.
         let before = glance().await?;
         let task = tokio::task::spawn_local(async {
@@ -162,7 +144,7 @@ impl Live {
 
     async fn take_full(&mut self, full: Result<Value>) -> Result<()> {
         let Some((_, before, start)) = self.looking.take() else { return Ok(()) };
-        self.last_full = (Instant::now(), start.elapsed());
+        self.schedule.ended(start, Instant::now());
         let now = glance().await?;
         match full {
             Ok(full) => {
@@ -171,7 +153,7 @@ impl Live {
                 Ok(())
             }
             Err(e) => {
-                self.full_due = Some(Instant::now() + RECONNECT);
+                self.schedule.failed(Instant::now());
                 if self.full.is_null() {
                     self.full = now.clone();
                     self.kernel = now;
@@ -194,14 +176,7 @@ impl Live {
 
     fn note(&mut self, event: Event) {
         self.glance_due = true;
-        let rested = self.last_full.0 + self.last_full.1 * REST;
-        let quiet = Instant::now() + SILENCE;
-        self.full_due = Some(match (event, self.full_due) {
-            // A busy kernel must not put off what is due.
-            (Event::Kernel, Some(due)) => due,
-            (_, Some(due)) if self.urgent => due,
-            _ => quiet.max(rested),
-        });
+        self.schedule.event(event, Instant::now());
     }
 }
 

@@ -5,6 +5,7 @@ mod lacking;
 pub mod live;
 mod methods;
 pub mod quick;
+mod schedule;
 
 use std::collections::BTreeSet;
 
