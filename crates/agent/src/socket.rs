@@ -4,13 +4,20 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use linesman_daemon::connections::Connections;
 use serde::{Deserialize, Serialize};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::status::Status;
 use crate::{Error, Result};
+
+/// How long somebody may take to ask, or to read an answer.
+const LIMIT: Duration = Duration::from_secs(10);
+const CONNECTIONS: usize = 64;
+/// No question is longer than this, in bytes.
+const LONGEST: u64 = 64 * 1024;
 
 pub fn path(run_dir: &Path) -> PathBuf {
     run_dir.join("agent.sock")
@@ -60,12 +67,13 @@ pub async fn serve(
     let listener = UnixListener::bind(&path).map_err(failed)?;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
     tokio::task::spawn_local(async move {
+        let mut connections = Connections::new(CONNECTIONS);
         loop {
             let Ok((stream, _)) = listener.accept().await else {
                 tokio::time::sleep(Duration::from_millis(200)).await;
                 continue;
             };
-            tokio::task::spawn_local(converse(stream, status.clone(), commands.clone()));
+            connections.serve(converse(stream, status.clone(), commands.clone())).await;
         }
     });
     Ok(path)
@@ -74,7 +82,8 @@ pub async fn serve(
 async fn converse(stream: UnixStream, mut status: watch::Receiver<Status>, commands: mpsc::Sender<Command>) {
     let mut stream = BufReader::new(stream);
     let mut line = String::new();
-    if stream.read_line(&mut line).await.is_err() {
+    let mut question = (&mut stream).take(LONGEST);
+    if !matches!(tokio::time::timeout(LIMIT, question.read_line(&mut line)).await, Ok(Ok(_))) {
         return;
     }
     match serde_json::from_str(&line) {
@@ -112,7 +121,7 @@ async fn converse(stream: UnixStream, mut status: watch::Receiver<Status>, comma
 async fn reply(stream: &mut BufReader<UnixStream>, answer: &Answer) -> std::io::Result<()> {
     let mut line = serde_json::to_vec(answer)?;
     line.push(b'\n');
-    stream.write_all(&line).await
+    tokio::time::timeout(LIMIT, stream.write_all(&line)).await?
 }
 
 /// The other end.

@@ -13,8 +13,12 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
+use crate::connections::Connections;
+
 /// Nobody needs longer to ask for metrics.
 const LIMIT: Duration = Duration::from_secs(10);
+/// Nor more connections at a time.
+const CONNECTIONS: usize = 64;
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// What is served.
@@ -29,13 +33,14 @@ pub async fn serve(address: SocketAddr, endpoints: Rc<dyn Endpoints>) -> std::io
     let listener = TcpListener::bind(address).await?;
     let bound = listener.local_addr()?;
     tokio::task::spawn_local(async move {
+        let mut connections = Connections::new(CONNECTIONS);
         loop {
             let Ok((stream, _)) = listener.accept().await else {
                 tokio::time::sleep(Duration::from_millis(200)).await;
                 continue;
             };
             let endpoints = endpoints.clone();
-            tokio::task::spawn_local(async move {
+            let conversation = async move {
                 let service = service_fn(move |request: Request<Incoming>| {
                     let response = answer(request.method(), request.uri().path(), &*endpoints);
                     async move { Ok::<_, Infallible>(response) }
@@ -43,7 +48,8 @@ pub async fn serve(address: SocketAddr, endpoints: Rc<dyn Endpoints>) -> std::io
                 let connection = hyper::server::conn::http1::Builder::new()
                     .serve_connection(TokioIo::new(stream), service);
                 tokio::time::timeout(LIMIT, connection).await.ok();
-            });
+            };
+            connections.serve(conversation).await;
         }
     });
     Ok(bound)

@@ -3,6 +3,7 @@
 pub mod backoff;
 pub mod clock;
 pub mod cluster;
+pub mod connections;
 pub mod http;
 pub mod metrics;
 pub mod watch;

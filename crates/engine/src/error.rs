@@ -16,6 +16,11 @@ pub enum Error {
     NotRoot,
     #[error("no system D-Bus at {address}: {source}; start dbus, or set DBUS_SYSTEM_BUS_ADDRESS")]
     NoDbus { address: String, source: nm::CallError },
+    #[error(
+        "no file descriptors are left ({0}); end what holds connections to linesman, or raise its limit \
+         (LimitNOFILE= of its unit)"
+    )]
+    NoDescriptors(#[source] std::io::Error),
     #[error("NetworkManager does not answer on D-Bus ({0}); start NetworkManager.service")]
     NoNetworkManager(#[source] nm::CallError),
     #[error("NetworkManager {found} is too old: linesman needs {needed} or newer")]
@@ -72,9 +77,11 @@ impl Error {
     pub fn category(&self) -> Category {
         match self {
             Self::Invalid(_) | Self::NoCluster { .. } => Category::Input,
-            Self::Busy { .. } | Self::ForeignCheckpoint { .. } | Self::Observe(_) | Self::Call { .. } => {
-                Category::Transient
-            }
+            Self::Busy { .. }
+            | Self::ForeignCheckpoint { .. }
+            | Self::NoDescriptors(_)
+            | Self::Observe(_)
+            | Self::Call { .. } => Category::Transient,
             _ => Category::Environment,
         }
     }

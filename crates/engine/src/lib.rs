@@ -3,6 +3,7 @@
 mod adopt;
 pub mod atomic_file;
 mod dead_man_switch;
+mod descriptors;
 pub mod desired;
 pub mod doctor;
 mod error;

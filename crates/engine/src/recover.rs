@@ -89,9 +89,9 @@ async fn close(journal: &Journal, id: &str, outcome: Outcome) -> Result<()> {
 pub async fn finish(journal: &Journal, mut record: Record) -> Result<Option<Outcome>> {
     let open = match &record.phase {
         Phase::Prepared => Vec::new(),
-        _ => match restore::networkmanager_within(Duration::from_secs(30)).await {
-            Some(nm) => nm.checkpoints().await.unwrap_or_default(),
-            None => Vec::new(),
+        _ => match restore::networkmanager_within(None, Duration::from_secs(30)).await {
+            Ok(nm) => nm.checkpoints().await.unwrap_or_default(),
+            Err(_) => Vec::new(),
         },
     };
     failpoint::reach("recovering").await;
@@ -164,7 +164,7 @@ async fn roll_back(journal: &Journal, mut record: Record, reason: String) -> Res
     };
     record.turn(Phase::RollingBack { reason: reason.clone() });
     journal.update(&record).ok();
-    let restored = restore::restore(&snapshot, &record.plan, record.checkpoint.as_deref()).await;
+    let restored = restore::restore(None, &snapshot, &record.plan, record.checkpoint.as_deref()).await;
     let verdict = if restored.remaining.is_empty() { Verdict::RolledBack } else { Verdict::Incomplete };
     let category = if verdict == Verdict::RolledBack { Category::RolledBack } else { Category::Incomplete };
     let code = if verdict == Verdict::RolledBack { failures::INTERRUPTED } else { failures::NOT_BACK };

@@ -16,7 +16,7 @@ pub use dns::GlobalDns;
 pub use linesman_core::version::{DNS_IN_CHECKPOINT, OLDEST, at_least};
 pub use view::{Active, Device, NmView, SavedProfile};
 
-use crate::{Error, Result};
+use crate::{Error, Result, descriptors};
 
 const CALL: Duration = Duration::from_secs(25);
 
@@ -39,8 +39,11 @@ impl Nm {
     pub async fn connect() -> Result<Self> {
         let address = std::env::var("DBUS_SYSTEM_BUS_ADDRESS")
             .unwrap_or_else(|_| "unix:path=/run/dbus/system_bus_socket".to_string());
-        let bus =
-            bounded(zbus::Connection::system()).await.map_err(|source| Error::NoDbus { address, source })?;
+        let no_bus = |source: CallError| match source.no_descriptors() {
+            Some(error) => Error::NoDescriptors(error),
+            None => Error::NoDbus { address, source },
+        };
+        let bus = bounded(zbus::Connection::system()).await.map_err(no_bus)?;
         let missing = |e: zbus::Error| Error::NoNetworkManager(e.into());
         let root = uncached(proxy::NetworkManagerProxy::builder(&bus)).await.map_err(missing)?;
         let settings = uncached(proxy::SettingsProxy::builder(&bus)).await.map_err(missing)?;
@@ -243,6 +246,16 @@ pub enum CallError {
     Bus(#[source] Box<zbus::Error>),
     #[error("no answer within {} s", CALL.as_secs())]
     Timeout,
+}
+
+impl CallError {
+    /// The process cannot open anything: that says nothing about the bus.
+    fn no_descriptors(&self) -> Option<std::io::Error> {
+        let Self::Bus(error) = self else { return None };
+        let zbus::Error::InputOutput(error) = &**error else { return None };
+        let code = error.raw_os_error().filter(|_| descriptors::are_exhausted(error))?;
+        Some(std::io::Error::from_raw_os_error(code))
+    }
 }
 
 impl From<zbus::Error> for CallError {

@@ -19,7 +19,7 @@ use crate::nm::Nm;
 use crate::snapshot::{Hostname, Snapshot};
 use crate::verify::{self, Scope, Verification};
 use crate::watch::Watch;
-use crate::{Result, failpoint, keyfile, observe, ovs};
+use crate::{Error, Result, failpoint, keyfile, observe, ovs};
 
 /// How long a NetworkManager that died is waited for.
 const RETURN: Duration = Duration::from_secs(30);
@@ -44,17 +44,25 @@ pub fn offline(snapshot: &Snapshot, plan: &Plan) -> std::io::Result<()> {
     snapshot.hostname.restore_file()
 }
 
-pub async fn restore(snapshot: &Snapshot, plan: &Plan, checkpoint: Option<&str>) -> Restored {
+/// `known` is a connection to NetworkManager that was opened before the change, if there is one.
+pub async fn restore(
+    known: Option<&Nm>,
+    snapshot: &Snapshot,
+    plan: &Plan,
+    checkpoint: Option<&str>,
+) -> Restored {
     let rollback = Rollback { snapshot, plan, checkpoint };
     let mut left = Left::default();
     let mut notes = Vec::new();
     for (number, settle_for) in ATTEMPTS.into_iter().enumerate() {
-        let Some(nm) = networkmanager_within(RETURN).await else {
-            let why =
-                offline(snapshot, plan).err().map(|e| format!("profiles could not be written back: {e}"));
-            let gone =
-                "NetworkManager did not start again; `linesman recover` completes the rollback once it is running".to_string();
-            return Restored { remaining: why.into_iter().chain([gone]).collect(), unfinished: true, notes };
+        let nm = match networkmanager_within(known, RETURN).await {
+            Ok(nm) => nm,
+            Err(error) => {
+                let why =
+                    offline(snapshot, plan).err().map(|e| format!("profiles could not be written back: {e}"));
+                let remaining = why.into_iter().chain([unreachable(&error)]).collect();
+                return Restored { remaining, unfinished: true, notes };
+            }
         };
         rollback.end_checkpoint(&nm).await;
         if number == 0 {
@@ -164,16 +172,32 @@ fn ours<'a>(known: Option<&str>, open: &'a [String]) -> Option<&'a str> {
     }
 }
 
-pub(crate) async fn networkmanager_within(limit: Duration) -> Option<Nm> {
+fn unreachable(error: &Error) -> String {
+    match error {
+        Error::NoDescriptors(_) => {
+            format!("{error}; `linesman recover` completes the rollback after that")
+        }
+        _ => {
+            "NetworkManager did not start again; `linesman recover` completes the rollback once it is running"
+                .to_string()
+        }
+    }
+}
+
+/// By the connection that is known, as long as it works: the bus, too, may have been restarted.
+pub(crate) async fn networkmanager_within(known: Option<&Nm>, limit: Duration) -> Result<Nm> {
     let end = std::time::Instant::now() + limit;
     loop {
-        if let Ok(nm) = Nm::connect().await {
-            return Some(nm);
+        if let Some(nm) = known
+            && nm.version().await.is_ok()
+        {
+            return Ok(nm.clone());
         }
-        if std::time::Instant::now() > end {
-            return None;
+        match Nm::connect().await {
+            Err(error) if std::time::Instant::now() > end => return Err(error),
+            Err(_) => tokio::time::sleep(Duration::from_millis(200)).await,
+            connected => return connected,
         }
-        tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
 

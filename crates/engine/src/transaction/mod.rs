@@ -25,6 +25,7 @@ use tokio::sync::watch;
 pub use confirm::{Decision, commit, decide, rollback};
 pub use load::{Loaded, load};
 
+use crate::descriptors::Descriptors;
 use crate::error::Category;
 use crate::journal::{Journal, Phase, Record};
 use crate::lock::HostLock;
@@ -245,6 +246,7 @@ async fn attempt_change(
         revert: request.revert,
         ..Record::new(&request.source, plan, desired)
     };
+    let reserved = Descriptors::reserve()?;
     journal.begin(&record, &snapshot)?;
     say(Step::Snapshot);
     failpoint::reach("snapshot-taken").await;
@@ -274,6 +276,7 @@ async fn attempt_change(
             Ok(outcome)
         }
         Err(failure) => {
+            drop(reserved);
             // NetworkManager and nmstate may quote what they were given.
             let reason = secrets::redacted(&failure.reason, &record.desired);
             let failure = AttemptFailure { reason, ..failure };
@@ -312,7 +315,7 @@ fn refusal(problems: Vec<Diagnostic>) -> Refusal {
 async fn roll_back(
     journal: &Journal,
     record: &mut Record,
-    attempt::Context { snapshot, probes, settings, .. }: &attempt::Context<'_>,
+    attempt::Context { snapshot, probes, settings, loaded, .. }: &attempt::Context<'_>,
     before: Vec<ProbeResult>,
     failure: AttemptFailure,
 ) -> Outcome {
@@ -324,7 +327,7 @@ async fn roll_back(
     }
     failpoint::reach("rolling-back").await;
     let restored = if touched {
-        restore::restore(snapshot, &record.plan, record.checkpoint.as_deref()).await
+        restore::restore(Some(&loaded.nm), snapshot, &record.plan, record.checkpoint.as_deref()).await
     } else {
         restore::Restored::default()
     };
