@@ -53,10 +53,31 @@ impl AgentHost {
     }
 
     pub fn start_with(&self, binary: &str) {
-        let words = [binary, "agent", "--standalone", "--listen", "127.0.0.1:9473"];
-        let running = self.host.node.spawn(words).expect("the agent starts");
-        *self.agent.borrow_mut() = Some(running);
+        self.spawn(binary);
         self.wait_up();
+    }
+
+    /// By a command that becomes the agent.
+    pub fn start_as(&self, words: &[&str]) {
+        self.run(words);
+        self.wait_up();
+    }
+
+    /// Starts an agent that refuses to work, and waits until it says so.
+    pub fn start_refusing(&self) {
+        self.spawn("linesman");
+        self.host.eventually("the agent answers", || {
+            self.try_status().is_some_and(|status| status["condition"] == "degraded")
+        });
+    }
+
+    fn spawn(&self, binary: &str) {
+        self.run(&[binary, "agent", "--standalone", "--listen", "127.0.0.1:9473"]);
+    }
+
+    fn run(&self, words: &[&str]) {
+        let running = self.host.node.spawn(words.iter().copied()).expect("the agent starts");
+        *self.agent.borrow_mut() = Some(running);
     }
 
     /// Until it answers and has observed the host.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use linesman_core::captures::Captured;
 use linesman_core::codes::CONFLICT;
 use linesman_core::codes::failures::NO_SECRET;
 use linesman_core::compose::compose;
@@ -10,10 +11,11 @@ use linesman_core::inverse::{inverse, without};
 use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Policy;
 use linesman_core::probe::{ParseError, Probe};
-use linesman_core::reconcile::Entry;
+use linesman_core::reconcile::{Entry, Ledger};
 use linesman_core::secrets::{MissingSecret, Secrets, hide, left_open};
 use linesman_engine::transaction::{Loaded, Refusal, Request, Session, Settings, Step};
 use linesman_engine::{Category, desired};
+use linesman_fleet::enactment::Planned;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -44,6 +46,25 @@ pub struct Ready {
     /// The same without the secrets that the policy refers to: this goes to disk.
     pub recorded_state: Value,
     pub revert_state: Value,
+    /// None: the policy has no captures.
+    pub captured: Option<Captured>,
+}
+
+impl Ready {
+    /// As much of it as is kept until the change has ended.
+    pub fn planned(&self) -> Planned {
+        Planned {
+            state: self.recorded_state.clone(),
+            revert_state: self.revert_state.clone(),
+            captured: self.captured.clone(),
+        }
+    }
+
+    /// As it was planned before a crash.
+    pub fn again(policy: &Policy, planned: Planned) -> Self {
+        let Planned { state, revert_state, captured } = planned;
+        Self { policy: policy.clone(), recorded_state: state.clone(), state, revert_state, captured }
+    }
 }
 
 /// A host that is locked and looked at, for a first attempt.
@@ -54,13 +75,17 @@ pub async fn begin(settings: &Settings) -> Result<Session, Outcome> {
 /// Fills captures in, and computes what reverts the policy while the host is still as it was. Pure but for nmstate's captures.
 pub fn prepare(
     policies: &[Policy],
+    ledger: &Ledger,
     secrets: &Secrets,
     loaded: &Loaded,
 ) -> Vec<(Policy, Result<Ready, Box<Outcome>>)> {
     let one = |policy: &Policy| {
-        let resolve = |state: &Value| {
-            desired::resolve(state, policy.capture.as_ref(), &loaded.observed)
-                .map_err(|e| Box::new(unfit(coded(&e))))
+        let invalid = |e: linesman_engine::Error| Box::new(unfit(coded(&e)));
+        let former = ledger.get(&policy.name).and_then(|entry| entry.captured.as_ref());
+        let found = found(policy, former, &loaded.observed).map_err(invalid)?;
+        let resolve = |state: &Value| match &found {
+            Some(found) => desired::fill(state, found).map_err(invalid),
+            None => desired::canonical(state).map_err(invalid),
         };
         let missing = |missing: MissingSecret| Box::new(hindered(format!("{missing} [{NO_SECRET}]")));
         let state = resolve(&secrets.fill(&policy.state).map_err(missing)?)?;
@@ -71,9 +96,28 @@ pub fn prepare(
             // What the host has now may be what the same policy filled in before.
             hide(&mut revert_state);
         }
-        Ok(Ready { policy: policy.clone(), state, recorded_state, revert_state })
+        let captured = policy.capture.as_ref().zip(found).map(|(capture, found)| {
+            Captured::keep(capture, found, &recorded_state, &loaded.observed, former)
+        });
+        Ok(Ready { policy: policy.clone(), state, recorded_state, revert_state, captured })
     };
     policies.iter().map(|policy| (policy.clone(), one(policy))).collect()
+}
+
+/// What the captures of a policy find: once, until they are edited.
+fn found(
+    policy: &Policy,
+    former: Option<&Captured>,
+    observed: &Value,
+) -> Result<Option<Value>, linesman_engine::Error> {
+    match (&policy.capture, former) {
+        (None, _) => Ok(None),
+        (Some(capture), Some(former)) if former.capture == *capture => Ok(Some(former.found.clone())),
+        (Some(capture), Some(former)) => {
+            desired::capture(capture, &former.without_policy(observed)).map(Some)
+        }
+        (Some(capture), None) => desired::capture(capture, observed).map(Some),
+    }
 }
 
 /// All of them as one transaction.

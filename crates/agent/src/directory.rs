@@ -1,10 +1,15 @@
 //! "Look again": the directory of policies has changed.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use inotify::{EventStream, Inotify, WatchMask};
+use tokio::time::Instant;
+
+use crate::sources;
 
 /// Twenty files that are copied one after the other are one change.
 const BURST: Duration = Duration::from_millis(60);
@@ -12,12 +17,27 @@ const BURST: Duration = Duration::from_millis(60);
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often a directory that is not there is looked for.
 const AGAIN: Duration = Duration::from_secs(2);
+/// How often it is looked where links lead: what changes there is no event in the directory.
+const LINKS: Duration = Duration::from_secs(5);
 
 pub struct Directory {
     path: PathBuf,
     watch: Option<EventStream<[u8; 1024]>>,
     /// Something was seen, but it was not quiet yet.
     seen: bool,
+    /// What the links led to when it was looked last.
+    links: Vec<Link>,
+    next_look: Instant,
+}
+
+/// A name by which something is reached that may change under other names, too; and what is there.
+type Link = (PathBuf, Option<Target>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Target {
+    inode: (u64, u64),
+    /// None for a directory: what happens in it is an event.
+    changed: Option<(i64, i64, u64)>,
 }
 
 impl std::fmt::Debug for Directory {
@@ -28,7 +48,8 @@ impl std::fmt::Debug for Directory {
 
 impl Directory {
     pub fn watch(path: &Path) -> Self {
-        Self { path: path.to_owned(), watch: open(path), seen: false }
+        let next_look = Instant::now() + LINKS;
+        Self { path: path.to_owned(), watch: open(path), seen: false, links: links(path), next_look }
     }
 
     /// Returns when something in the directory was written, moved or deleted, and it is quiet again. Nothing is
@@ -39,18 +60,36 @@ impl Directory {
             self.watch = open(&self.path);
             self.seen = self.watch.is_some();
         }
-        if !self.seen {
-            self.event().await;
+        while !self.seen {
+            let next_look = self.next_look;
+            tokio::select! {
+                () = self.event() => {}
+                () = tokio::time::sleep_until(next_look) => self.look_at_links(),
+            }
         }
-        let patience = tokio::time::Instant::now() + PATIENCE;
+        let patience = Instant::now() + PATIENCE;
         while self.watch.is_some()
-            && tokio::time::Instant::now() < patience
+            && Instant::now() < patience
             && tokio::time::timeout(BURST, self.event()).await.is_ok()
         {}
         if !self.path.is_dir() {
             self.watch = None;
         }
+        self.links = links(&self.path);
         self.seen = false;
+    }
+
+    fn look_at_links(&mut self) {
+        self.next_look = Instant::now() + LINKS;
+        let links = links(&self.path);
+        if links == self.links {
+            return;
+        }
+        if links.first() != self.links.first() {
+            // The path leads to another directory now.
+            self.watch = open(&self.path);
+        }
+        self.seen = true;
     }
 
     async fn event(&mut self) {
@@ -60,6 +99,32 @@ impl Directory {
         }
         self.seen = true;
     }
+}
+
+/// The directory itself, and the policies in it that are symbolic links or have other names.
+fn links(path: &Path) -> Vec<Link> {
+    let directory = fs::metadata(path).ok().map(|found| Target { inode: inode(&found), changed: None });
+    let entries = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<Link> =
+        entries.filter(|file| sources::has_policy_name(file)).filter_map(link).collect();
+    files.sort_by(|one, other| one.0.cmp(&other.0));
+    std::iter::once((path.to_owned(), directory)).chain(files).collect()
+}
+
+fn link(file: PathBuf) -> Option<Link> {
+    let own = fs::symlink_metadata(&file).ok()?;
+    if !own.is_symlink() && own.nlink() < 2 {
+        return None;
+    }
+    let target = fs::metadata(&file).ok().map(|found| Target {
+        inode: inode(&found),
+        changed: Some((found.mtime(), found.mtime_nsec(), found.size())),
+    });
+    Some((file, target))
+}
+
+fn inode(found: &fs::Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
 }
 
 /// A file that is being written does not count until it is closed or moved into place.
@@ -92,6 +157,35 @@ mod tests {
         // A wait that is given up in the middle of a burst.
         std::fs::write(dir.path().join("b.yaml"), "x").unwrap();
         assert!(tokio::time::timeout(Duration::from_millis(20), watched.changed()).await.is_err());
+        tokio::time::timeout(limit, watched.changed()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_links_lead_to_is_noticed() {
+        use std::os::unix::fs::symlink;
+        let (dir, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let target = |name: &str| elsewhere.path().join(name);
+        for name in ["a.yaml", "b.yaml", "c.yaml"] {
+            std::fs::write(target(name), "old").unwrap();
+        }
+        let policies = dir.path().join("policies");
+        std::fs::create_dir(&policies).unwrap();
+        symlink(target("a.yaml"), policies.join("a.yaml")).unwrap();
+        std::fs::hard_link(target("b.yaml"), policies.join("b.yaml")).unwrap();
+        let path = dir.path().join("current");
+        symlink(&policies, &path).unwrap();
+        let mut watched = Directory::watch(&path);
+        let limit = Duration::from_secs(30);
+        for name in ["a.yaml", "b.yaml"] {
+            std::fs::write(target(name), "newer").unwrap();
+            tokio::time::timeout(limit, watched.changed()).await.unwrap();
+        }
+        let others = dir.path().join("others");
+        std::fs::create_dir(&others).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        symlink(&others, &path).unwrap();
+        tokio::time::timeout(limit, watched.changed()).await.unwrap();
+        std::fs::write(others.join("d.yaml"), "new").unwrap();
         tokio::time::timeout(limit, watched.changed()).await.unwrap();
     }
 

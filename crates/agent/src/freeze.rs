@@ -9,6 +9,16 @@ use linesman_daemon::clock;
 use linesman_engine::atomic_file;
 use serde::{Deserialize, Serialize};
 
+/// Of the file. A newer one freezes, too.
+const VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct FreezeFile<'a> {
+    version: u32,
+    #[serde(flatten)]
+    freeze: &'a Freeze,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freeze {
     pub since: String,
@@ -62,7 +72,8 @@ pub fn freeze(state_dir: &Path, by: &str, reason: Option<&str>) -> Result<Freeze
     let freeze =
         Freeze { since: clock::rfc3339(clock::now()), by: by.into(), reason: reason.map(str::to_owned) };
     fs::create_dir_all(state_dir)?;
-    atomic_file::write(&path(state_dir), &serde_json::to_vec(&freeze)?, 0o644)?;
+    let bytes = serde_json::to_vec(&FreezeFile { version: VERSION, freeze: &freeze })?;
+    atomic_file::write(&path(state_dir), &bytes, 0o644)?;
     Ok(freeze)
 }
 

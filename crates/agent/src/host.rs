@@ -76,6 +76,11 @@ impl Host {
         self.live.as_ref().map_or(&Value::Null, Live::state)
     }
 
+    /// Whether it is known if a policy has drifted.
+    pub fn is_observed(&self, name: &str) -> bool {
+        self.observation_error.is_none() && !self.state().is_null() && !self.fresh.contains(name)
+    }
+
     /// Compares the applied states with the host. True if the drift changed.
     pub fn compare(&mut self, ledger: &Ledger) -> bool {
         if self.observation_error.is_some() || self.state().is_null() {

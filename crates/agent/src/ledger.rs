@@ -44,6 +44,8 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, outcom
         former.as_ref().map_or((Value::Null, Value::Null, CorrectionHistory::default()), |e| {
             (e.applied_state.clone(), e.revert_state.clone(), e.corrections.clone())
         });
+    let former_drift = former.as_ref().and_then(|e| e.drifted_since);
+    let former_captured = former.as_ref().and_then(|e| e.captured.clone());
     let edited = former.as_ref().is_none_or(|e| e.policy != *policy);
     let before = former.map(|e| e.policy_state);
     let attempts = match &before {
@@ -51,6 +53,10 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, outcom
         _ => 1,
     };
     let untouched = outcome.verdict == Verdict::Abandoned;
+    let captured = match ready {
+        Some(ready) if outcome.succeeded() => ready.captured.clone(),
+        _ => former_captured,
+    };
     let (policy_state, applied_state, revert_state) = match ready {
         Some(ready) if outcome.succeeded() => {
             let revert_state = if former_revert_state.is_null() {
@@ -71,6 +77,7 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, outcom
         _ => (waiting(reason(outcome), attempts), former_state, former_revert_state),
     };
     debug_assert!(policy_state.follows(before.as_ref()), "{before:?} -> {policy_state:?}");
+    let drifted_since = former_drift.filter(|_| !edited && !outcome.succeeded());
     let corrections = if edited { CorrectionHistory::default() } else { corrections };
     let entry = Entry {
         policy: policy.clone(),
@@ -78,6 +85,8 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, outcom
         since: clock::now(),
         applied_state,
         revert_state,
+        captured,
+        drifted_since,
         corrections,
     };
     ledger.0.insert(policy.name.clone(), entry);
@@ -103,6 +112,7 @@ mod tests {
             state: policy(mtu).state,
             recorded_state: policy(mtu).state,
             revert_state,
+            captured: None,
         }
     }
 

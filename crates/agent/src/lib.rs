@@ -5,6 +5,7 @@
 
 mod act;
 mod agent;
+mod attempts;
 pub mod cluster;
 mod directory;
 pub mod freeze;

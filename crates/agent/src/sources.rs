@@ -58,7 +58,7 @@ impl Sources {
 pub fn read(dir: &Path) -> std::io::Result<Sources> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(dir)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
-    files.retain(|path| is_policy(path));
+    files.retain(|path| has_policy_name(path) && path.is_file());
     files.sort();
     let mut sources = Sources::default();
     for file in files {
@@ -69,10 +69,10 @@ pub fn read(dir: &Path) -> std::io::Result<Sources> {
 }
 
 /// Editors leave their own files about, and mounted volumes hidden directories.
-fn is_policy(path: &Path) -> bool {
+pub fn has_policy_name(path: &Path) -> bool {
     let hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with(['.', '#']));
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    !hidden && matches!(extension, "yaml" | "yml" | "json") && path.is_file()
+    !hidden && matches!(extension, "yaml" | "yml" | "json")
 }
 
 fn add(sources: &mut Sources, file: &Path) {
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn a_policy_may_be_in_a_file_that_cannot_be_read() {
         let plain = |name: &str| Document::parse(name, STATE).unwrap().to_policy(name);
-        let entry = |name: &str| (name.to_owned(), Entry::returning(&plain(name), Value::Null, 0));
+        let entry = |name: &str| (name.to_owned(), Entry::returning(&plain(name), Value::Null, None, 0));
         let ledger = Ledger([entry("storage"), entry("plain")].into());
         for text in ["kind: [", ""] {
             let dir = dir(&[("10-storage.yaml", text), ("plain.yaml", STATE), ("plain.json", "{{{")]);

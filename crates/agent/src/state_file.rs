@@ -40,9 +40,24 @@ impl StateFile {
         Self { path: state_dir.join("accepted-releases.json") }
     }
 
+    /// What the agent is about to do.
+    pub fn attempts(state_dir: &Path) -> Self {
+        Self { path: state_dir.join("attempts.json") }
+    }
+
     /// The last request for the state of the node that was answered.
     pub fn refresh_requests(state_dir: &Path) -> Self {
         Self { path: state_dir.join("refresh-requests.json") }
+    }
+
+    /// Refuses what a newer version of Linesman wrote, whichever file it is: that version still needs all of them.
+    pub fn refuse_newer(state_dir: &Path) -> Result<()> {
+        let all = [Self::ledger, Self::accepted_releases, Self::attempts, Self::refresh_requests];
+        all.iter().map(|file| file(state_dir)).find_map(|file| file.newer()).map_or(Ok(()), Err)
+    }
+
+    fn newer(&self) -> Option<Error> {
+        newer(&self.path, &fs::read(&self.path).ok()?)
     }
 
     /// For the agent, which owns it: damaged content is put aside, and the agent starts without it. What a newer version of
@@ -69,15 +84,18 @@ impl StateFile {
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(T::default()),
             Err(e) => return Err(Error::UnreadableStateFile { path: path(), source: e }),
         };
-        if let Ok(Header { version }) = serde_json::from_slice(&bytes)
-            && version > VERSION
-        {
-            return Err(Error::NewerStateFile { path: path(), found: version, known: VERSION });
+        if let Some(newer) = newer(&self.path, &bytes) {
+            return Err(newer);
         }
         match serde_json::from_slice(&bytes) {
             Ok(Versioned { content, .. }) => Ok(content),
             Err(e) => Err(Error::DamagedStateFile { path: path(), source: e }),
         }
+    }
+
+    /// A file that comes back after a power cut only repeats what is known.
+    pub fn remove(&self) {
+        fs::remove_file(&self.path).ok();
     }
 
     pub fn write(&self, content: &impl Serialize) -> Result<()> {
@@ -89,6 +107,12 @@ impl StateFile {
         // Policies may contain secrets.
         atomic_file::write(&self.path, &bytes, 0o600).map_err(failed)
     }
+}
+
+fn newer(path: &Path, bytes: &[u8]) -> Option<Error> {
+    let Header { version: found } = serde_json::from_slice(bytes).ok()?;
+    let path = path.display().to_string();
+    (found > VERSION).then_some(Error::NewerStateFile { path, found, known: VERSION })
 }
 
 #[cfg(test)]
@@ -131,6 +155,7 @@ mod tests {
     fn what_a_newer_version_wrote_is_refused_and_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         for state_file in [StateFile::ledger(dir.path()), StateFile::accepted_releases(dir.path())] {
+            StateFile::refuse_newer(dir.path()).unwrap();
             let newer = r#"{ "version": 2, "unknown": {} }"#;
             fs::write(&state_file.path, newer).unwrap();
             let error = state_file.read::<Ledger>().unwrap_err().to_string();
@@ -138,6 +163,8 @@ mod tests {
             assert!(error.starts_with(&format!("{path} has version 2")), "{error}");
             assert!(error.contains("install the linesman that wrote it"), "{error}");
             assert_eq!(fs::read_to_string(&state_file.path).unwrap(), newer);
+            assert_eq!(StateFile::refuse_newer(dir.path()).unwrap_err().to_string(), error);
+            fs::remove_file(&state_file.path).unwrap();
         }
     }
 

@@ -188,7 +188,11 @@ fn of_entry(name: &str, entry: &Entry, drift: Option<&Vec<Difference>>, now: u64
         }
         PolicyState::RevertFailed { .. } => (PolicyPhase::Pending, None),
     };
-    PolicyStatus { since: Some(clock::rfc3339(entry.since)), differences, ..status(name, phase, reason) }
+    let since = match phase {
+        PolicyPhase::Drifted => entry.drifted_since.unwrap_or(entry.since),
+        _ => entry.since,
+    };
+    PolicyStatus { since: Some(clock::rfc3339(since)), differences, ..status(name, phase, reason) }
 }
 
 /// A policy that is due is tried at once, unless the agent is frozen.

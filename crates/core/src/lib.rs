@@ -1,5 +1,6 @@
 //! Decisions about the network of a host: documents, plans, verification. Pure.
 
+pub mod captures;
 pub mod check;
 pub mod codes;
 pub mod compare;

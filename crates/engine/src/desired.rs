@@ -1,9 +1,11 @@
 //! From a document to the state that nmstate will be asked for.
 
+use std::collections::{BTreeMap, HashMap};
+
 use linesman_core::plan::{Plan, Subject};
 use linesman_core::secrets;
-use nmstate::{NetworkPolicy, NetworkState};
-use serde_json::{Value, json};
+use nmstate::{NetworkCaptureRules, NetworkState, NetworkStateTemplate};
+use serde_json::Value;
 
 use crate::{Error, Result};
 
@@ -21,14 +23,37 @@ pub fn canonical(state: &Value) -> Result<Value> {
 
 /// Fills a document's captures in from what the host looks like now.
 pub fn resolve(state: &Value, capture: Option<&Value>, observed: &Value) -> Result<Value> {
-    let Some(capture) = capture else { return canonical(state) };
-    let invalid = |e: &dyn std::fmt::Display| Error::Invalid(format!("captures: {e}"));
-    let mut policy: NetworkPolicy =
-        serde_json::from_value(json!({ "capture": capture, "desiredState": state }))
-            .map_err(|e| invalid(&e))?;
-    policy.current = Some(serde_json::from_value(observed.clone()).map_err(|e| invalid(&e))?);
-    let resolved = NetworkState::try_from(policy).map_err(|e| invalid(&e))?;
-    serde_json::to_value(&resolved).map_err(|e| invalid(&e))
+    match capture {
+        Some(rules) => fill(state, &self::capture(rules, observed)?),
+        None => canonical(state),
+    }
+}
+
+fn invalid_capture(e: &dyn std::fmt::Display) -> Error {
+    Error::Invalid(format!("captures: {e}"))
+}
+
+/// What each capture of a document finds, by its name.
+pub fn capture(rules: &Value, observed: &Value) -> Result<Value> {
+    let rules: NetworkCaptureRules =
+        serde_json::from_value(rules.clone()).map_err(|e| invalid_capture(&e))?;
+    let current = serde_json::from_value(observed.clone()).map_err(|e| invalid_capture(&e))?;
+    let found = rules.execute(&current).map_err(|e| invalid_capture(&e))?;
+    let found: BTreeMap<String, NetworkState> = found.into_iter().collect();
+    serde_json::to_value(found).map_err(|e| invalid_capture(&e))
+}
+
+/// Fills in what captures have found.
+///
+/// The whole state, unlike nmstate's own resolution of a policy: that leaves out what holds already, and whoever
+/// compares with the rest later would not see that it has drifted.
+pub fn fill(state: &Value, found: &Value) -> Result<Value> {
+    let template: NetworkStateTemplate =
+        serde_json::from_value(state.clone()).map_err(|e| invalid_capture(&e))?;
+    let found: HashMap<String, NetworkState> =
+        serde_json::from_value(found.clone()).map_err(|e| invalid_capture(&e))?;
+    let filled = template.fill_with_captured_data(&found).map_err(|e| invalid_capture(&e))?;
+    serde_json::to_value(&filled).map_err(|e| invalid_capture(&e))
 }
 
 /// Of the crate that is linked; `tests::the_version_is_that_of_the_lock_file` holds it.
@@ -78,12 +103,49 @@ pub fn refuse_early(desired: &Value, observed: &Value) -> Result<()> {
 mod tests {
     use super::*;
     use linesman_core::plan::{Change, ChangeKind};
+    use serde_json::json;
 
     #[test]
     fn the_version_is_that_of_the_lock_file() {
         let lock = include_str!("../../../Cargo.lock");
         let line = format!("name = \"nmstate\"\nversion = \"{NMSTATE_VERSION}\"");
         assert!(lock.contains(&line), "{line}");
+    }
+
+    #[test]
+    fn captures_are_kept_and_filled_in_later() {
+        let nic = |name: &str, ip: &str| {
+            json!({ "name": name, "type": "ethernet", "state": "up", "mtu": 1500, "ipv4": {
+                "enabled": true, "dhcp": false, "address": [{ "ip": ip, "prefix-length": 24 }] } })
+        };
+        let route = json!({ "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "next-hop-address": "10.0.0.1" });
+        let observed = json!({ "interfaces": [nic("eth0", "10.0.0.2"), nic("eth1", "10.0.1.2")],
+            "routes": { "running": [route], "config": [route] } });
+        let rules = json!({
+            "default-gw": "routes.running.destination==\"0.0.0.0/0\"",
+            "base": "interfaces.name==capture.default-gw.routes.running.0.next-hop-interface",
+            "routes": "capture.default-gw | routes.running.next-hop-interface:=\"br1\"",
+        });
+        let state = |mtu: u64| {
+            json!({ "interfaces": [{ "name": "br1", "type": "linux-bridge", "state": "up", "mtu": mtu,
+                    "ipv4": "{{ capture.base.interfaces.0.ipv4 }}",
+                    "bridge": { "port": [{ "name": "{{ capture.base.interfaces.0.name }}" }] } },
+                { "name": "eth0", "type": "ethernet", "mtu": 1500 }],
+                "routes": { "config": "{{ capture.routes.routes.running }}" } })
+        };
+        let found = capture(&rules, &observed).unwrap();
+        for mtu in [1500, 1400] {
+            let filled = fill(&state(mtu), &found).unwrap();
+            let br1 = &filled["interfaces"].as_array().unwrap().iter().find(|i| i["name"] == "br1").unwrap();
+            assert_eq!(br1["mtu"], mtu);
+            assert_eq!(br1["ipv4"]["address"][0]["ip"], "10.0.0.2");
+            assert_eq!(br1["bridge"]["port"][0]["name"], "eth0");
+            assert_eq!(filled["routes"]["config"][0]["next-hop-interface"], "br1");
+            assert!(
+                filled["interfaces"].to_string().contains("\"eth0\",\"type\""),
+                "what holds is not left out: {filled}"
+            );
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub async fn inspection(settings: &Settings) -> Inspection {
         open_vswitch: open_vswitch().await,
         under_way: own_state::under_way(settings),
         unfinished: own_state::unfinished(settings),
+        newer_record: own_state::newer_record(settings),
         state_dir: own_state::state_dir(&settings.state_dir),
         units: own_state::units(),
         ..Inspection::default()

@@ -178,6 +178,13 @@ impl Journal {
         self.record_files().is_empty()
     }
 
+    /// Records that only a newer linesman can read, oldest first.
+    pub fn newer(&self) -> Vec<Error> {
+        let newer = |path: &PathBuf| self.load::<Record>(path).err();
+        let errors = self.record_files();
+        errors.iter().filter_map(newer).filter(|e| matches!(e, Error::NewerFile { .. })).collect()
+    }
+
     /// Refuses what a newer linesman began and did not finish: nobody here knows how to roll it back.
     pub fn check_versions(&self) -> Result<()> {
         let newer =
@@ -362,6 +369,7 @@ mod tests {
         fs::remove_file(journal.snapshot_path("1")).unwrap();
         journal.check_versions().unwrap();
         assert!(journal.records().is_empty());
+        assert_eq!(journal.newer().len(), 1, "whoever lists them can say that there are more");
     }
 
     #[test]

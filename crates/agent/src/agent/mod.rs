@@ -14,6 +14,7 @@ use linesman_engine::observe::live::Depth;
 use tokio::sync::watch;
 use tracing::info;
 
+use crate::attempts::Attempts;
 use crate::cluster::Cluster;
 use crate::host::Host;
 use crate::metrics::Metrics;
@@ -28,6 +29,7 @@ struct Agent {
     config: Config,
     state_file: StateFile,
     ledger: Ledger,
+    attempts: Attempts,
     sources: Sources,
     host: Host,
     /// Whether it was frozen when it last looked.

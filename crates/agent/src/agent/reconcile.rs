@@ -22,7 +22,7 @@ impl Agent {
     /// Load, decide, act, report, until there is nothing to do; returns how long to rest at most.
     pub(super) async fn settle(&mut self) -> Option<Duration> {
         loop {
-            self.host.compare(&self.ledger);
+            self.compare();
             self.report();
             let frozen = self.note_freeze();
             self.accept_releases(frozen).await;
@@ -50,6 +50,15 @@ impl Agent {
                 Next::Apply(names) => self.apply(&names).await,
                 Next::Correct(names) => self.correct(&names).await,
             }
+        }
+    }
+
+    /// Finds drift, and records when it began and ended.
+    fn compare(&mut self) {
+        self.host.compare(&self.ledger);
+        let is_observed = |name: &str| self.host.is_observed(name);
+        if self.ledger.note_drift(&self.host.drift, is_observed, clock::now()) {
+            self.store();
         }
     }
 
@@ -107,11 +116,16 @@ impl Agent {
                 for policy in &policies {
                     self.note(policy, None, &outcome);
                 }
-                return self.store();
+                self.store();
+                return;
             }
         };
+        // What could not be finished when the agent started was finished just now: decide again.
+        if self.settle_attempts() {
+            return;
+        }
         let mut ready = Vec::new();
-        for (policy, result) in act::prepare(&policies, &secrets, session.loaded()) {
+        for (policy, result) in act::prepare(&policies, &self.ledger, &secrets, session.loaded()) {
             match result {
                 Ok(one) => ready.push(one),
                 Err(outcome) => self.enter(&policy, None, &outcome),
@@ -120,6 +134,7 @@ impl Agent {
         if let Some(cluster) = &mut self.cluster {
             cluster.planned(&ready);
         }
+        self.attempts.begin(&ready);
         let all: Vec<&Ready> = ready.iter().collect();
         if !all.is_empty() {
             let outcome = self.together(session, &all, &secrets).await;
@@ -143,7 +158,7 @@ impl Agent {
             }
         }
         self.host.verified(&self.ledger, names);
-        self.store();
+        self.store_ended();
     }
 
     async fn together(&mut self, session: Session, ready: &[&Ready], secrets: &Secrets) -> Outcome {
@@ -192,6 +207,7 @@ impl Agent {
         }
         let status = self.status.clone();
         let mut on_step = |what: &str, step: &_| publish_progress(&status, what, progress::step(step));
+        self.attempts.begin_revert(&entry.policy);
         let outcome = act::revert(&entry, &applied, &self.config.settings, &mut on_step).await;
         self.metrics.outcome(&outcome);
         if outcome.succeeded() {
@@ -205,7 +221,9 @@ impl Agent {
             warn!(policy = name, "removed, but its changes could not be reverted: {}", reason(&outcome));
             ledger::revert_failed(entry, &outcome);
         }
-        self.store();
+        self.attempts.forget(name);
+        self.settle_attempts();
+        self.store_ended();
         if let Some(cluster) = &mut self.cluster {
             cluster.enter(name, None, &outcome, 1);
             self.sources = cluster.sources(&self.ledger);
@@ -218,7 +236,7 @@ impl Agent {
     async fn correct(&mut self, names: &[String]) {
         tokio::time::sleep(SETTLE_TIME).await;
         self.host.look().await;
-        self.host.compare(&self.ledger);
+        self.compare();
         let drifted: Vec<String> =
             names.iter().filter(|n| self.host.drift.contains_key(*n)).cloned().collect();
         if drifted.is_empty() {

@@ -9,11 +9,20 @@ use crate::status::{self, Status};
 use crate::{freeze, systemd};
 
 impl Agent {
-    pub(super) fn store(&mut self) {
-        if let Err(e) = self.state_file.write(&self.ledger) {
+    /// The ledger on disk has everything: what was about to be done has ended.
+    pub(super) fn store_ended(&mut self) {
+        if self.store() {
+            self.attempts.end();
+        }
+    }
+
+    pub(super) fn store(&mut self) -> bool {
+        let written = self.state_file.write(&self.ledger);
+        if let Err(e) = &written {
             warn!("{e}; after a restart all policies are compared with the host again");
         }
         self.report();
+        written.is_ok()
     }
 
     pub(super) fn report(&mut self) {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use linesman_daemon::clock;
 use linesman_engine::journal::Journal;
@@ -15,6 +16,7 @@ use tracing::{info, warn};
 
 use super::Agent;
 use super::signals::Signals;
+use crate::attempts::Attempts;
 use crate::cluster::Cluster;
 use crate::cluster::handler_lock::{self, HandlerLock};
 use crate::directory::Directory;
@@ -26,6 +28,9 @@ use crate::state_file::StateFile;
 use crate::status::{HostCondition, Status};
 use crate::{Config, Error, Result, Source, http, systemd};
 
+/// How often state files that cannot be read are looked at again.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
 pub struct Started {
     pub(super) agent: Agent,
     pub directory: Option<Directory>,
@@ -35,7 +40,7 @@ pub struct Started {
     pub _lock: Option<HandlerLock>,
 }
 
-/// None: stopped while another handler ran on this node.
+/// None: stopped before it could begin, as while another handler ran on this node.
 pub async fn start(config: Config) -> Result<Option<Started>> {
     if let Source::Directory(dir) = &config.source {
         sources::read(dir).map_err(|e| Error::Directory { dir: dir.display().to_string(), source: e })?;
@@ -50,6 +55,9 @@ pub async fn start(config: Config) -> Result<Option<Started>> {
         http::serve(address, metrics.clone(), watched).await?;
     }
     systemd::watchdog();
+    if !readable(&config.settings.state_dir, &status, &mut stop).await {
+        return Ok(None);
+    }
     let lock = match &config.source {
         Source::Cluster(cluster) => match alone(&cluster.handler_lock, &status, &mut stop).await? {
             Some(lock) => Some(lock),
@@ -65,6 +73,7 @@ pub async fn start(config: Config) -> Result<Option<Started>> {
     };
     let state_file = StateFile::ledger(&config.settings.state_dir);
     let ledger = state_file.take()?;
+    let attempts = Attempts::take(&config.settings.state_dir)?;
     let host = Host::default();
     let probes = cluster.as_ref().map(|cluster| cluster.probes.clone() as Arc<dyn ClusterProbe>);
     let config = Config { settings: Settings { cluster: probes, ..config.settings.clone() }, ..config };
@@ -72,6 +81,7 @@ pub async fn start(config: Config) -> Result<Option<Started>> {
         config,
         state_file,
         ledger,
+        attempts,
         sources: Sources::default(),
         host,
         frozen: false,
@@ -95,6 +105,34 @@ fn starting(config: &Config, started: &str) -> Status {
         started: started.into(),
         ..Status::default()
     }
+}
+
+/// Waits as long as there are state files of a newer version: an agent that ended would only be started again, and
+/// nobody could ask it why it does nothing. False: stopped meanwhile.
+async fn readable(state_dir: &Path, status: &watch::Sender<Status>, stop: &mut Signals) -> bool {
+    let mut reported = false;
+    while let Err(error) = StateFile::refuse_newer(state_dir) {
+        if !reported {
+            tracing::error!("{error}; the network stays as it is");
+            status.send_modify(|status| {
+                status.condition = HostCondition::Degraded;
+                status.summary = error.to_string();
+            });
+            systemd::status(&error.to_string());
+            systemd::ready();
+            reported = true;
+        }
+        if let Ok(true) = tokio::time::timeout(LOOK_AGAIN, stop.received()).await {
+            return false;
+        }
+    }
+    if reported {
+        status.send_modify(|status| {
+            status.condition = HostCondition::Progressing;
+            status.summary = "starting".into();
+        });
+    }
+    true
 }
 
 /// Waits until no other handler runs on this node; none: stopped meanwhile.
@@ -133,10 +171,26 @@ impl Agent {
         self.host.look().await;
         if let Some(cluster) = &mut self.cluster {
             let records = Journal::new(&self.config.settings.state_dir).records();
-            cluster.settle_earlier(&mut self.ledger, &records, self.host.state());
+            let state = self.host.state();
+            cluster.settle_earlier(&mut self.ledger, &mut self.attempts, &records, state);
         }
+        self.settle_attempts();
         self.reload();
         self.report();
+    }
+
+    /// Learns how what an earlier run was about to do has ended. True if the ledger is another one now.
+    pub(super) fn settle_attempts(&mut self) -> bool {
+        if self.attempts.is_empty() {
+            return false;
+        }
+        let records = Journal::new(&self.config.settings.state_dir).records();
+        let entered = self.attempts.settle(&mut self.ledger, &records);
+        let stored = !entered || self.store();
+        if stored && self.attempts.is_empty() {
+            self.attempts.end();
+        }
+        entered
     }
 
     /// Finishes what an earlier run of this agent, or a command, left unfinished.

@@ -8,17 +8,25 @@ use linesman_core::verify::verify;
 use linesman_daemon::clock;
 use linesman_engine::desired;
 use linesman_engine::journal::Record;
-use linesman_fleet::enactment::{AcceptedRelease, Planned};
+use linesman_fleet::enactment::AcceptedRelease;
 use linesman_fleet::report;
 use serde_json::Value;
 
 use super::Cluster;
 use crate::act::Ready;
+use crate::attempts::Attempts;
 
 impl Cluster {
     /// Call when the journal has nothing unfinished. `state` is the host as it is now.
-    pub fn settle_earlier(&mut self, ledger: &mut Ledger, records: &[Record], state: &Value) {
+    pub fn settle_earlier(
+        &mut self,
+        ledger: &mut Ledger,
+        attempts: &mut Attempts,
+        records: &[Record],
+        state: &Value,
+    ) {
         for (name, release) in self.releases.0.iter_mut().filter(|(_, release)| !release.ended) {
+            attempts.forget(name);
             let recorded = recorded_outcome(name, release, records);
             let touched = recorded.as_ref().is_some_and(|outcome| outcome.verdict != Verdict::Abandoned);
             if !touched && is_tried_again(release, ledger.get(name)) {
@@ -72,12 +80,7 @@ fn enter(ledger: &mut Ledger, name: &str, release: &AcceptedRelease, outcome: &O
         }
         _ if release.revert => {}
         Some(policy) if ledger.get(name).is_none_or(|entry| is_open(entry, policy)) => {
-            let ready = release.plan.clone().map(|Planned { state, revert_state }| Ready {
-                policy: policy.clone(),
-                recorded_state: state.clone(),
-                state,
-                revert_state,
-            });
+            let ready = release.plan.clone().map(|plan| Ready::again(policy, plan));
             crate::ledger::enter(ledger, policy, ready.as_ref(), outcome);
         }
         _ => {}

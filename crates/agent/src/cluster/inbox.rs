@@ -2,7 +2,6 @@
 
 use linesman_core::reconcile::Ledger;
 use linesman_fleet::enactment;
-use serde_json::Value;
 use tracing::info;
 
 use super::Cluster;
@@ -51,12 +50,12 @@ impl Cluster {
         for name in &gone {
             info!(policy = name, "its enactment was deleted; its configuration stays on the host");
             let entry = ledger.0.remove(name);
-            self.releases.retire(name, entry.map_or(Value::Null, |entry| entry.revert_state));
+            self.releases.retire(name, entry);
             self.sent.remove(name);
         }
         let retired: Vec<String> =
             self.releases.0.keys().filter(|name| !self.enactments.has(name)).cloned().collect();
-        retired.iter().for_each(|name| self.releases.retire(name, Value::Null));
+        retired.iter().for_each(|name| self.releases.retire(name, None));
         if !gone.is_empty() {
             self.store();
         }

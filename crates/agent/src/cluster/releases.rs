@@ -6,11 +6,11 @@ use linesman_api::time::Time;
 use linesman_core::codes::failures::NO_SNAPSHOT;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::policy::{OnDelete, Policy};
-use linesman_core::reconcile::{Entry, Ledger, PolicyState};
+use linesman_core::reconcile::{Ledger, PolicyState};
 use linesman_core::secrets::{Secrets, references};
 use linesman_daemon::clock;
 use linesman_engine::desired;
-use linesman_fleet::enactment::{self, AcceptedRelease, Bound, Planned};
+use linesman_fleet::enactment::{self, AcceptedRelease, Bound};
 use linesman_fleet::report::{self, Category, Outcome};
 use tracing::{info, warn};
 
@@ -78,9 +78,8 @@ impl Cluster {
     }
 
     fn release(&self, bound: &Bound, policy: Policy, ledger: &mut Ledger) -> AcceptedRelease {
-        if let Some(revert_state) = self.releases.revert_state_of(bound) {
-            let again = || Entry::returning(&policy, revert_state.clone(), clock::now());
-            ledger.0.entry(bound.policy.clone()).or_insert_with(again);
+        if let Some(again) = self.releases.returning(bound, &policy, clock::now()) {
+            ledger.0.entry(bound.policy.clone()).or_insert(again);
         }
         if !bound.spec.revert {
             enactment::make_due(&policy, ledger);
@@ -130,10 +129,7 @@ impl Cluster {
         for one in ready {
             if let Some(release) = self.releases.0.get_mut(&one.policy.name).filter(|release| !release.ended)
             {
-                release.plan = Some(Planned {
-                    state: one.recorded_state.clone(),
-                    revert_state: one.revert_state.clone(),
-                });
+                release.plan = Some(one.planned());
             }
         }
         self.store();

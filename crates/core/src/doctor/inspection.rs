@@ -20,6 +20,8 @@ pub struct Inspection {
     /// Another linesman is changing the host at this moment.
     pub under_way: bool,
     pub unfinished: Vec<Unfinished>,
+    /// A record of an unfinished change that only a newer linesman can read.
+    pub newer_record: Option<String>,
     pub state_dir: StateDir,
     /// None where systemd does not run.
     pub units: Option<Vec<Unit>>,

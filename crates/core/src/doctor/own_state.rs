@@ -14,6 +14,15 @@ pub(super) fn checkpoints(inspection: &Inspection) -> Vec<Finding> {
     if inspection.under_way {
         return ok(CHECK, "a change is in progress");
     }
+    // No change begins while a checkpoint is open, so the only one is that of the change that was interrupted.
+    let interrupted = inspection.unfinished.iter().find(|change| change.waits.is_none());
+    if let ([checkpoint], Some(change)) = (inspection.checkpoints.as_slice(), interrupted) {
+        let message = format!(
+            "checkpoint {checkpoint} belongs to the interrupted change {}: NetworkManager rolls it back within seconds",
+            change.id
+        );
+        return vec![warning(CHECK, message, "run `linesman recover`")];
+    }
     let ours = |checkpoint: &str| {
         inspection.unfinished.iter().any(|change| change.waits.as_deref() == Some(checkpoint))
     };
@@ -47,7 +56,12 @@ pub(super) fn journal(inspection: &Inspection) -> Vec<Finding> {
             }
         }
     };
-    or_ok(inspection.unfinished.iter().map(of).collect(), CHECK, "no unfinished changes")
+    let newer = inspection.newer_record.iter().map(|file| {
+        let message = format!("{file} is of an unfinished change that a newer linesman began");
+        problem(CHECK, message, "install the newer linesman and run `linesman recover`")
+    });
+    let found = inspection.unfinished.iter().map(of).chain(newer).collect();
+    or_ok(found, CHECK, "no unfinished changes")
 }
 
 pub(super) fn state_dir(inspection: &Inspection) -> Vec<Finding> {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::captures::Captured;
+use crate::compare::Difference;
 use crate::policy::Policy;
 
 /// By name of the policy. Survives restarts, so that a host in sync is left alone.
@@ -25,6 +27,12 @@ pub struct Entry {
     /// What undoes everything that the policy changed.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub revert_state: Value,
+    /// What the captures of the applied state found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<Captured>,
+    /// Since when the host differs from the applied state, in seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drifted_since: Option<u64>,
     /// When drift was last corrected, oldest first.
     #[serde(default, skip_serializing_if = "CorrectionHistory::is_empty")]
     pub corrections: CorrectionHistory,
@@ -79,10 +87,21 @@ impl CorrectionHistory {
 
 impl Entry {
     /// A policy that was here before: it is applied as if it were new, and what undoes it is known.
-    pub fn returning(policy: &Policy, revert_state: Value, now: u64) -> Self {
+    pub fn returning(policy: &Policy, revert_state: Value, captured: Option<Captured>, now: u64) -> Self {
         let policy_state = PolicyState::Waiting { reason: "released again".into(), attempts: 0, until: 0 };
         let (policy, corrections) = (policy.clone(), CorrectionHistory::default());
-        Self { policy, policy_state, since: now, applied_state: Value::Null, revert_state, corrections }
+        let applied_state = Value::Null;
+        let drifted_since = None;
+        Self {
+            policy,
+            policy_state,
+            since: now,
+            applied_state,
+            revert_state,
+            captured,
+            drifted_since,
+            corrections,
+        }
     }
 
     /// Only along the transitions that are drawn.
@@ -104,6 +123,23 @@ impl Entry {
 impl Ledger {
     pub fn get(&self, name: &str) -> Option<&Entry> {
         self.0.get(name)
+    }
+
+    /// Notes when drift begins and ends. `is_observed` says of which policies it is known now. True if something is
+    /// new.
+    pub fn note_drift(
+        &mut self,
+        drift: &BTreeMap<String, Vec<Difference>>,
+        is_observed: impl Fn(&str) -> bool,
+        now: u64,
+    ) -> bool {
+        let mut is_new = false;
+        for (name, entry) in self.0.iter_mut().filter(|(name, _)| is_observed(name)) {
+            let since = drift.contains_key(name).then(|| entry.drifted_since.unwrap_or(now));
+            is_new |= since != entry.drifted_since;
+            entry.drifted_since = since;
+        }
+        is_new
     }
 
     /// The applied states, under their policy's name.

@@ -21,6 +21,8 @@ fn entry(policy: &Policy, policy_state: PolicyState) -> Entry {
         since: 0,
         applied_state: policy.state.clone(),
         revert_state: json!({ "interfaces": [] }),
+        captured: None,
+        drifted_since: None,
         corrections: CorrectionHistory::default(),
     }
 }
@@ -122,6 +124,40 @@ fn drift_is_corrected_where_the_policy_says_so_and_not_for_ever() {
     }
     assert_eq!(next(&drifted(&a, history.clone())), Next::Idle { until: history.paused_until(NOW) });
     assert!(history.paused_until(NOW + 4000).is_none());
+}
+
+#[test]
+fn drift_has_lasted_since_it_began() {
+    let mut known = ledger(&[entry(&policy("a", 1), PolicyState::Applied)]);
+    let since = |ledger: &Ledger| ledger.get("a").and_then(|entry| entry.drifted_since);
+    assert!(known.note_drift(&drift("a"), |_| true, 100));
+    assert!(!known.note_drift(&drift("a"), |_| true, 200), "seen again, and nothing is new");
+    assert_eq!(since(&known), Some(100));
+    assert!(!known.note_drift(&BTreeMap::new(), |_| false, 300), "nobody looked");
+    let restarted: Ledger = serde_json::from_str(&serde_json::to_string(&known).unwrap()).unwrap();
+    assert_eq!(since(&restarted), Some(100));
+    assert!(known.note_drift(&BTreeMap::new(), |_| true, 400));
+    assert_eq!(since(&known), None);
+}
+
+#[test]
+fn a_change_by_hand_that_would_be_corrected_is_known() {
+    let mut corrects = policy("a", 1400);
+    corrects.options.drift = Drift::Correct;
+    let applied =
+        ledger(&[entry(&corrects, PolicyState::Applied), entry(&policy("b", 1400), PolicyState::Applied)]);
+    let by_hand = |name: &str, mtu: u64| json!({ "interfaces": [{ "name": name, "mtu": mtu }] });
+    let found = contradictions(&by_hand("br-a", 1300), &applied);
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        found[0].to_string(),
+        "the agent will correct this: policy a sets interfaces[br-a].mtu; edit the policy, or run `linesman freeze` first"
+    );
+    assert_eq!(contradictions(&by_hand("br-a", 1400), &applied), [], "as the policy has it");
+    assert_eq!(contradictions(&by_hand("br-b", 1300), &applied), [], "drift of that one is only reported");
+    assert_eq!(contradictions(&by_hand("br-c", 1300), &applied), []);
+    let failed = ledger(&[entry(&corrects, PolicyState::RolledBack { reason: String::new() })]);
+    assert_eq!(contradictions(&by_hand("br-a", 1300), &failed), [], "what is not applied is not corrected");
 }
 
 #[test]

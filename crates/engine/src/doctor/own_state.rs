@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use linesman_core::doctor::{StateDir, Unfinished, Unit};
 
+use crate::Error;
 use crate::journal::{Journal, Phase};
 use crate::transaction::Settings;
 
@@ -30,6 +31,13 @@ pub(super) fn unfinished(settings: &Settings) -> Vec<Unfinished> {
         Unfinished { id: record.id, source: record.source, waits }
     });
     changes.filter(|change| change.waits.is_some() || !under_way).collect()
+}
+
+pub(super) fn newer_record(settings: &Settings) -> Option<String> {
+    match Journal::new(&settings.state_dir).check_versions() {
+        Err(Error::NewerFile { file, .. }) => Some(file.display().to_string()),
+        _ => None,
+    }
 }
 
 pub(super) fn state_dir(dir: &Path) -> StateDir {

@@ -187,6 +187,8 @@ mod tests {
                 since: 0,
                 applied_state: Value::Null,
                 revert_state: Value::Null,
+                captured: None,
+                drifted_since: None,
                 corrections: linesman_core::reconcile::CorrectionHistory::default(),
             };
             let mut ledger = Ledger([("a".to_string(), entry)].into());
@@ -216,6 +218,8 @@ mod tests {
             since: 0,
             applied_state: Value::Null,
             revert_state: Value::Null,
+            captured: None,
+            drifted_since: None,
             corrections: linesman_core::reconcile::CorrectionHistory::default(),
         };
         let ledger = |policy_state| Ledger([("a".to_string(), entry(policy_state))].into());

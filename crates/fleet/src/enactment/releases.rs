@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::Bound;
 use crate::report::{Category, Outcome, Verdict};
+use linesman_core::captures::Captured;
 use linesman_core::codes::failures::INTERRUPTED;
 use linesman_core::policy::Policy;
 use linesman_core::reconcile::{Entry, PolicyState};
@@ -47,6 +48,9 @@ pub struct AcceptedRelease {
     /// What undoes a policy whose enactment is gone: the same policy may come back, and be reverted some day.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub revert_state: Value,
+    /// What its captures found, as long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<Captured>,
     /// The conditions to publish.
     #[serde(default)]
     pub conditions: Vec<Condition>,
@@ -67,26 +71,30 @@ pub struct Planned {
     pub state: Value,
     /// What undoes it.
     pub revert_state: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<Captured>,
 }
 
 impl AcceptedReleases {
     /// The policy is gone from this node. Only its last release stays known: a backup may bring the enactment back, and it
     /// must count as outdated then.
-    pub fn retire(&mut self, name: &str, revert_state: Value) {
+    pub fn retire(&mut self, name: &str, entry: Option<Entry>) {
         if let Some(release) = self.0.get_mut(name) {
             (release.policy, release.plan, release.conditions) = (None, None, Vec::new());
             (release.ended, release.published) = (true, true);
-            if !revert_state.is_null() {
-                release.revert_state = revert_state;
+            if let Some(entry) = entry.filter(|entry| !entry.revert_state.is_null()) {
+                (release.revert_state, release.captured) = (entry.revert_state, entry.captured);
             }
         }
     }
 
-    /// What undoes the changes that this very policy made under an enactment that is gone.
-    pub fn revert_state_of(&self, bound: &Bound) -> Option<&Value> {
+    /// What is known of this very policy under an enactment that is gone: what undoes its changes, and what its
+    /// captures found.
+    pub fn returning(&self, bound: &Bound, policy: &Policy, now: u64) -> Option<Entry> {
         let release = self.0.get(&bound.policy)?;
         let same = release.policy_uid == bound.spec.policy.uid;
-        (same && !release.revert_state.is_null()).then_some(&release.revert_state)
+        let again = || Entry::returning(policy, release.revert_state.clone(), release.captured.clone(), now);
+        (same && !release.revert_state.is_null()).then(again)
     }
 
     pub fn forget_expired(&mut self, now: Time) {
@@ -108,6 +116,7 @@ impl AcceptedRelease {
             plan: None,
             policy_uid: bound.spec.policy.uid.clone(),
             revert_state: Value::Null,
+            captured: None,
             conditions: Vec::new(),
             features: Vec::new(),
             ended: false,
@@ -162,11 +171,15 @@ mod tests {
     fn the_revert_state_outlives_an_enactment_for_the_same_policy_alone() {
         let mut releases =
             AcceptedReleases([("a".to_string(), AcceptedRelease::of(&bound("u"), None))].into());
-        assert_eq!(releases.revert_state_of(&bound("u")), None);
+        let (state, options) = (json!({}), linesman_core::policy::Options::default());
+        let policy = Policy { name: "a".into(), state, capture: None, options };
+        assert_eq!(releases.returning(&bound("u"), &policy, 1), None);
+        let captured = Captured::keep(&json!({ "gw": "routes" }), json!({}), &json!({}), &json!({}), None);
         let revert_state = json!({ "interfaces": [{ "name": "br1", "state": "absent" }] });
-        releases.retire("a", revert_state.clone());
-        releases.retire("a", Value::Null);
-        assert_eq!(releases.revert_state_of(&bound("u")), Some(&revert_state));
-        assert_eq!(releases.revert_state_of(&bound("v")), None, "another policy of the same name");
+        let entry = Entry::returning(&policy, revert_state, Some(captured), 1);
+        releases.retire("a", Some(entry.clone()));
+        releases.retire("a", None);
+        assert_eq!(releases.returning(&bound("u"), &policy, 1), Some(entry));
+        assert_eq!(releases.returning(&bound("v"), &policy, 1), None, "another policy of the same name");
     }
 }

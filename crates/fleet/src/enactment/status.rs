@@ -177,6 +177,8 @@ mod tests {
             since: 0,
             applied_state: state,
             revert_state: Value::Null,
+            captured: None,
+            drifted_since: None,
             corrections: CorrectionHistory::default(),
         }
     }

@@ -12,6 +12,15 @@ use crate::output;
 pub fn run(args: HistoryArgs, format: Format, settings: &Settings) -> Exit {
     let journal = Journal::new(&settings.state_dir);
     let records = journal.records();
+    let newer = journal.newer().len();
+    if newer > 0 {
+        output::error(format!(
+            "linesman: {} written by a newer linesman {} not shown; install that version to see {}",
+            super::count(newer, "record"),
+            if newer == 1 { "is" } else { "are" },
+            if newer == 1 { "it" } else { "them" },
+        ));
+    }
     let Some(id) = args.id else {
         match format {
             Format::Text if journal.is_empty() => output::line("no changes have been made on this host"),
