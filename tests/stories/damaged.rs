@@ -1,4 +1,4 @@
-//! A change is interrupted, and what linesman wrote about it is damaged.
+//! A change is interrupted, and what linesman wrote about it is damaged, or of another version.
 
 use linesman_lab::{Daemon, Signal};
 use linesman_tests::{BRIDGE, Host};
@@ -51,5 +51,38 @@ fn a_damaged_snapshot_is_reported_and_does_not_block_later_changes() {
         assert!(recovered.stdout.contains(words), "no '{words}' in {}", recovered.stdout);
     }
     host.apply(BRIDGE);
+    host.assert_settled();
+}
+
+/// Upgraded or downgraded in mid-change: what the version before wrote, and what the next one may add, is recovered; a
+/// format that is not known is refused and left alone.
+#[test]
+fn a_change_of_another_version_is_recovered_or_refused() {
+    let host = interrupted("other-version");
+    let rewrite = |edit: &str| {
+        let command = format!(
+            "cd /var/lib/linesman/journal && for f in *.record.json *.snapshot.json; do perl -pi -e '{edit}' $f; done"
+        );
+        host.node.sh(&command).unwrap();
+    };
+    rewrite(r#"s/"version":1/"version":2/g"#);
+    for verb in [&["recover"][..], &["apply", &host.document(BRIDGE)]] {
+        let refused = host.linesman(verb);
+        assert_eq!(refused.code(), Some(4), "{}{}", refused.stdout, refused.stderr);
+        assert!(
+            refused.stderr.contains("install the newer linesman and run `linesman recover`"),
+            "{}",
+            refused.stderr
+        );
+    }
+    let doctor = host.linesman(&["doctor"]).stdout;
+    assert!(doctor.contains("of an unfinished change that a newer linesman began"), "{doctor}");
+    assert!(has_new_address(&host), "nothing was tried");
+    // The next version of the same format has more fields, the one before had fewer.
+    rewrite(r#"s/"version":2/"version":1,"later":{"more":[1]}/g; s/"revert":(true|false),//g"#);
+    let recovered = host.linesman(&["recover"]);
+    assert!(recovered.success(), "{}{}", recovered.stdout, recovered.stderr);
+    assert!(!has_new_address(&host), "{}", recovered.stdout);
+    assert_eq!(host.last_verdict(), "rolled-back");
     host.assert_settled();
 }

@@ -56,7 +56,7 @@ async fn run(cli: Cli) -> Exit {
     let format = cli.output;
     match cli.verb {
         Verb::Check(args) => verbs::check::run(&args, format),
-        Verb::Plan(args) => verbs::plan::run(args, format).await,
+        Verb::Plan(args) => verbs::plan::run(args, format, &settings).await,
         Verb::Apply(args) => verbs::apply::run(args, format, &settings).await,
         Verb::Commit(args) => verbs::confirm::commit(args, format, &settings).await,
         Verb::Rollback(args) => verbs::confirm::rollback(args, format, &settings).await,

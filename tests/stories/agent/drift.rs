@@ -10,10 +10,15 @@ fn a_manual_change_is_reported_or_corrected_as_the_policy_says() {
     agent_host.wait_phase("reported", "in-sync");
     agent_host.wait_phase("kept", "in-sync");
     let before = agent_host.changes().len();
+    let applied = agent_host.policy("reported").unwrap()["since"].as_str().unwrap().to_string();
+    agent_host.host.eventually("a second has passed", || {
+        agent_host.host.node.run(["date", "-u", "+%FT%TZ"]).unwrap().trim() > applied.as_str()
+    });
 
     agent_host.host.node.run(["ip", "link", "set", "br1", "mtu", "1300"]).unwrap();
     agent_host.wait_phase("reported", "drifted");
     let reported = agent_host.policy("reported").unwrap();
+    assert!(reported["since"].as_str() > Some(&applied), "{reported:#}");
     assert_eq!(reported["reason"], "interfaces[br1].mtu: wanted 1400, found 1300");
     assert_eq!(reported["differences"][0]["path"], "interfaces[br1].mtu");
     let diff = agent_host.host.linesman(&["diff"]);
@@ -22,6 +27,23 @@ fn a_manual_change_is_reported_or_corrected_as_the_policy_says() {
     assert_eq!(agent_host.host.linesman(&["status"]).code(), Some(2));
     let why = agent_host.host.linesman(&["why", "br1.mtu"]).stdout;
     assert!(why.contains("set by policy reported") && why.contains("but is 1300"), "{why}");
+
+    let since = reported["since"].clone();
+    agent_host.stop();
+    agent_host.start();
+    agent_host.wait_phase("reported", "drifted");
+    assert_eq!(
+        agent_host.policy("reported").unwrap()["since"],
+        since,
+        "drifted since then, restarted or not"
+    );
+
+    let by_hand =
+        agent_host.host.document("interfaces:\n- {name: br2, type: linux-bridge, state: up, mtu: 1350}\n");
+    let planned = agent_host.host.linesman(&["plan", &by_hand]);
+    let warning =
+        "the agent will correct this: policy kept sets interfaces[br2].mtu; edit the policy, or run";
+    assert!(planned.stderr.contains(warning), "{}{}", planned.stdout, planned.stderr);
 
     agent_host.host.node.run(["ip", "link", "set", "br2", "mtu", "1300"]).unwrap();
     agent_host

@@ -1,8 +1,10 @@
 //! A host with an agent and a directory of policies.
 
 mod broken_files;
+mod captures;
 mod competing_program;
 mod conflict;
+mod connections;
 mod converge;
 mod drift;
 mod freeze;

@@ -6,6 +6,7 @@ mod backup;
 mod bad_policy;
 mod booted;
 mod bridge_everywhere;
+mod captures;
 mod clocks;
 mod control_plane;
 mod cut_off;

@@ -5,6 +5,7 @@ pub mod apply;
 pub mod check;
 pub mod completion;
 pub mod confirm;
+mod corrections;
 pub mod crds;
 pub mod diff;
 pub mod doctor;

@@ -1,12 +1,12 @@
 //! `linesman plan`: what would change.
 
-use linesman_engine::transaction;
+use linesman_engine::transaction::{self, Settings};
 
 use crate::cli::{Format, PlanArgs};
 use crate::exit::Exit;
 use crate::{output, read};
 
-pub async fn run(args: PlanArgs, format: Format) -> Exit {
+pub async fn run(args: PlanArgs, format: Format, settings: &Settings) -> Exit {
     let document = match read::document(&args.source.file) {
         Ok(document) => document,
         Err(exit) => return exit,
@@ -19,6 +19,9 @@ pub async fn run(args: PlanArgs, format: Format) -> Exit {
     match format {
         Format::Text => output::line(plan.render(output::colour()).trim_end()),
         other => output::data(other, &plan),
+    }
+    if !plan.is_empty() {
+        super::corrections::warn(&document, settings);
     }
     if plan.is_empty() { Exit::Done } else { Exit::Differences }
 }

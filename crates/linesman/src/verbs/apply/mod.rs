@@ -33,6 +33,7 @@ pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
     }
     if !args.await_confirmation {
         super::freeze::remind(settings);
+        super::corrections::warn(&document, settings);
     }
     if args.no_commit && !args.await_confirmation {
         return no_commit::start(&document, &args.source.file).await;
