@@ -1,10 +1,12 @@
 //! NetworkManager's profile files, read as far as a snapshot needs them.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use linesman_core::facts::ProfileFact;
 use linesman_core::keyfile::get;
+use linesman_core::state::network;
 use serde::{Deserialize, Serialize};
 
 /// Where profiles outlive a reboot.
@@ -58,6 +60,32 @@ impl ProfileFile {
                 Some((ip.parse().ok()?, prefix.parse().ok()?))
             })
             .collect()
+    }
+
+    /// Where the routes lead that the profile brings: its own, its default routes, and the way to their gateways.
+    pub fn route_destinations(&self) -> BTreeSet<String> {
+        let mut all = BTreeSet::new();
+        let (mut gateways, mut defaults) = (Vec::new(), Vec::new());
+        for (key, value) in self.content.lines().filter_map(|l| l.trim().split_once('=')) {
+            let numbered = |start: &str| key.strip_prefix(start).is_some_and(|n| n.parse::<u32>().is_ok());
+            let mut parts = value.split([',', ' ', ';']);
+            if numbered("route") {
+                all.extend(parts.next().and_then(network).map(|to| to.to_string()));
+                gateways.extend(parts.next());
+            } else if numbered("address") {
+                defaults.extend(parts.nth(1));
+            } else if key == "gateway" {
+                defaults.push(value);
+            }
+        }
+        let parse = |ip: &str| ip.trim().parse::<IpAddr>().ok();
+        for gateway in defaults.iter().filter_map(|ip| parse(ip)) {
+            all.insert(if gateway.is_ipv4() { "0.0.0.0/0" } else { "::/0" }.to_string());
+        }
+        for gateway in gateways.iter().chain(&defaults).filter_map(|ip| parse(ip)) {
+            all.insert(format!("{gateway}/{}", if gateway.is_ipv4() { 32 } else { 128 }));
+        }
+        all
     }
 
     /// The MAC address that somebody chose; words such as `preserve` choose none.
@@ -160,6 +188,15 @@ mod tests {
     fn the_time_of_the_last_activation_is_no_change() {
         assert!(file(BR0).same_profile(&file(&BR0.replace("timestamp=17", "timestamp=99"))));
         assert!(!file(BR0).same_profile(&file(&BR0.replace("manual", "auto"))));
+    }
+
+    #[test]
+    fn reads_where_its_routes_lead() {
+        let text = "[ipv4]\naddress1=10.9.0.2/24,10.9.0.1\nroute1=192.0.2.0/24,10.9.0.3,50\nroute1_options=table=7\n\
+            [ipv6]\naddress1=fd09::2/64\nroute1=2001:db8::/32\n";
+        let expected =
+            ["0.0.0.0/0", "10.9.0.1/32", "10.9.0.3/32", "192.0.2.0/24", "2001:db8::/32"].map(str::to_string);
+        assert_eq!(file(text).route_destinations(), expected.into());
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub mod ovs;
 pub mod probe;
 pub mod recover;
 mod restore;
+mod side_files;
 pub mod snapshot;
 pub mod transaction;
 mod verify;

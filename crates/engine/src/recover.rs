@@ -164,7 +164,8 @@ async fn roll_back(journal: &Journal, mut record: Record, reason: String) -> Res
     };
     record.turn(Phase::RollingBack { reason: reason.clone() });
     journal.update(&record).ok();
-    let restored = restore::restore(None, &snapshot, &record.plan, record.checkpoint.as_deref()).await;
+    let restored =
+        restore::restore(None, &snapshot, &record.plan, &record.desired, record.checkpoint.as_deref()).await;
     let verdict = if restored.remaining.is_empty() { Verdict::RolledBack } else { Verdict::Incomplete };
     let category = if verdict == Verdict::RolledBack { Category::RolledBack } else { Category::Incomplete };
     let code = if verdict == Verdict::RolledBack { failures::INTERRUPTED } else { failures::NOT_BACK };

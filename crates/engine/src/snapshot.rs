@@ -1,7 +1,7 @@
 //! What a rollback restores from, written to disk before anything is changed.
 //!
-//! NetworkManager's checkpoint is quicker, but it dies with NetworkManager, and it never covers the
-//! hostname, keys in OVSDB, and addresses that somebody else added.
+//! NetworkManager's checkpoint is quicker, but it dies with NetworkManager, and it never covers the hostname, the Open
+//! vSwitch database, what somebody else set on an interface, and the files that nmstate writes itself.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -12,9 +12,10 @@ use serde_json::Value;
 
 use crate::journal::VERSION;
 use crate::keyfile::ProfileFile;
-use crate::netlink::{AddressFact, Netlink};
+use crate::netlink::{self, AddressFact, LinkFact, Netlink, RouteFact};
 use crate::nm::{GlobalDns, Nm, NmView};
 use crate::ovs::OvsKeys;
+use crate::side_files::{self, SideFile};
 use crate::{Error, Result, ovs};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -30,6 +31,15 @@ pub struct Snapshot {
     pub ovs: Option<OvsKeys>,
     /// Addresses that no profile declares: virtual IPs, and addresses added by hand.
     pub foreign: Vec<AddressFact>,
+    /// Routes that no profile declares: of routing daemons, and added by hand.
+    #[serde(default)]
+    pub routes: Vec<RouteFact>,
+    /// Ports of others that Open vSwitch makes anew with their bridge.
+    #[serde(default)]
+    pub links: Vec<LinkFact>,
+    /// None: an older version took the snapshot, and did not look.
+    #[serde(default)]
+    pub files: Option<Vec<SideFile>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,11 +69,12 @@ pub async fn take(
     } else {
         None
     };
-    let addresses = match Netlink::open() {
-        Ok(netlink) => netlink.addresses().await,
-        Err(e) => Err(e),
-    }
-    .map_err(|e| Error::Snapshot(e.into()))?;
+    let unreadable = |e: std::io::Error| Error::Snapshot(e.into());
+    let files = side_files::read_all().map_err(unreadable)?;
+    let ports = ovs.as_ref().map(|keys| foreign_interfaces(keys, touched)).unwrap_or_default();
+    let names: BTreeSet<String> =
+        touched.iter().map(|name| name.to_string()).chain(ports.iter().cloned()).collect();
+    let kernel = Kernel::read(&names).await.map_err(|e| Error::Snapshot(e.into()))?;
     Ok(Snapshot {
         version: VERSION,
         state: state.clone(),
@@ -72,8 +83,42 @@ pub async fn take(
         dns: nm.global_dns().await?,
         hostname: Hostname::read(),
         ovs,
-        foreign: foreign(&addresses, view, profiles, touched),
+        foreign: foreign(&kernel.addresses, view, profiles, &names),
+        routes: foreign_routes(kernel.routes, view, profiles),
+        links: kernel.links.into_iter().filter(|link| ports.contains(&link.name)).collect(),
+        files: Some(files),
     })
+}
+
+struct Kernel {
+    addresses: Vec<AddressFact>,
+    routes: Vec<RouteFact>,
+    links: Vec<LinkFact>,
+}
+
+impl Kernel {
+    async fn read(names: &BTreeSet<String>) -> netlink::Result<Self> {
+        let netlink = Netlink::open()?;
+        let (routes, too_many) = netlink.routes(names).await?;
+        if too_many {
+            tracing::warn!(
+                kept = routes.len(),
+                "the changed interfaces have too many routes to keep; a rollback leaves the rest to their daemon"
+            );
+        }
+        Ok(Self { addresses: netlink.addresses().await?, routes, links: netlink.links().await? })
+    }
+}
+
+/// Interfaces of others' ports that Open vSwitch itself makes: with their bridge they lose their MAC address and MTU.
+fn foreign_interfaces(keys: &OvsKeys, touched: &BTreeSet<InterfaceName>) -> BTreeSet<String> {
+    let is_internal = |name: &str| {
+        let columns = keys.interfaces.get(name).map(|interface| &interface.row.columns);
+        columns.is_some_and(|c| c.get("type").is_some_and(|kind| kind == "internal" || kind == "tap"))
+    };
+    let ports = ovs::foreign_ports(keys, touched);
+    let names = ports.iter().flat_map(|port| ovs::names_of(keys, port));
+    names.filter(|name| is_internal(name)).map(|name| name.to_string()).collect()
 }
 
 fn active_profiles(view: &NmView) -> Vec<ActiveProfile> {
@@ -103,7 +148,7 @@ fn foreign(
     addresses: &[AddressFact],
     view: &NmView,
     profiles: &[ProfileFile],
-    touched: &BTreeSet<InterfaceName>,
+    names: &BTreeSet<String>,
 ) -> Vec<AddressFact> {
     let declared: BTreeSet<(String, IpAddr)> = profiles
         .iter()
@@ -112,10 +157,34 @@ fn foreign(
         .collect();
     addresses
         .iter()
-        .filter(|a| a.permanent && !is_local(a.ip) && touched.contains(a.interface.as_str()))
+        .filter(|a| a.permanent && !is_local(a.ip) && names.contains(&a.interface))
         .filter(|a| !declared.contains(&(a.interface.clone(), a.ip)))
         .cloned()
         .collect()
+}
+
+/// The kernel's own routes, and those of leases and router advertisements, come and go with addresses. NetworkManager
+/// marks its own as static; of these, what no active profile names was put there by somebody else.
+fn foreign_routes(routes: Vec<RouteFact>, view: &NmView, profiles: &[ProfileFile]) -> Vec<RouteFact> {
+    const KERNEL: u8 = 2;
+    const STATIC: u8 = 4;
+    const ROUTER_ADVERTISEMENT: u8 = 9;
+    const DHCP: u8 = 16;
+    let declared: BTreeSet<(String, String)> = profiles
+        .iter()
+        .filter_map(|p| Some((p, view.active_on(p.uuid()?)?)))
+        .flat_map(|(p, interface)| p.route_destinations().into_iter().map(move |to| (interface.clone(), to)))
+        .collect();
+    let is_declared = |route: &RouteFact| {
+        let mut interfaces = route.interfaces.iter();
+        interfaces.any(|interface| declared.contains(&(interface.clone(), route.destination.clone())))
+    };
+    let is_foreign = |route: &RouteFact| match route.protocol {
+        KERNEL | ROUTER_ADVERTISEMENT | DHCP => false,
+        STATIC => !is_declared(route),
+        _ => true,
+    };
+    routes.into_iter().filter(is_foreign).collect()
 }
 
 fn is_local(ip: IpAddr) -> bool {

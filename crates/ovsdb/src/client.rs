@@ -78,7 +78,9 @@ impl Ovsdb {
             return Ok(Applied::default());
         }
         let counts = self.transact(ops).await?;
-        let met = |answer: &Value| answer.get("count").and_then(Value::as_u64).unwrap_or(0) > 0;
+        let met = |answer: &Value| {
+            answer.get("count").and_then(Value::as_u64).unwrap_or(0) > 0 || answer.get("uuid").is_some()
+        };
         let changed = counts.iter().filter(|answer| met(answer)).count();
         Ok(Applied { changed, vanished: ops.len().saturating_sub(changed) })
     }

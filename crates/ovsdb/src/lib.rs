@@ -7,7 +7,7 @@ mod op;
 use std::{io, path::PathBuf, time::Duration};
 
 pub use client::{Applied, DEFAULT_SOCKET, Ovsdb};
-pub use op::{Column, Condition, Mutation, Op, Row, Table};
+pub use op::{Column, Condition, Mutation, Op, Row, Table, inserted};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -14,6 +14,12 @@ pub enum Table {
     Bridge,
     Port,
     Interface,
+    Controller,
+    NetFlow,
+    #[serde(rename = "sFlow")]
+    SFlow,
+    #[serde(rename = "IPFIX")]
+    Ipfix,
 }
 
 impl Table {
@@ -23,6 +29,10 @@ impl Table {
             Table::Bridge => "Bridge",
             Table::Port => "Port",
             Table::Interface => "Interface",
+            Table::Controller => "Controller",
+            Table::NetFlow => "NetFlow",
+            Table::SFlow => "sFlow",
+            Table::Ipfix => "IPFIX",
         }
     }
 }
@@ -80,6 +90,11 @@ impl Mutation {
         Mutation(json!([column, "delete", ["uuid", uuid]]))
     }
 
+    /// Refers to a row that an insertion of the same transaction makes under this name.
+    pub fn add_inserted(column: &str, name: &str) -> Self {
+        Mutation(json!([column, "insert", ["named-uuid", name]]))
+    }
+
     pub fn add_one(column: &str) -> Self {
         Mutation(json!([column, "+=", 1]))
     }
@@ -98,7 +113,16 @@ pub enum Op {
         table: &'static str,
         #[serde(rename = "where")]
         condition: Condition,
+        /// None: all of them, whatever the schema of this version has.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         columns: Vec<&'static str>,
+    },
+    Insert {
+        table: &'static str,
+        row: Map<String, Value>,
+        /// By which the other operations of the same transaction refer to the new row.
+        #[serde(rename = "uuid-name")]
+        name: String,
     },
     Mutate {
         table: &'static str,
@@ -120,6 +144,11 @@ impl Op {
     }
 }
 
+/// A reference to a row that the same transaction inserts.
+pub fn inserted(name: &str) -> Value {
+    json!(["named-uuid", name])
+}
+
 /// A row of an answer.
 #[derive(Debug, Clone)]
 pub struct Row {
@@ -136,6 +165,29 @@ impl Row {
         match self.value("_uuid")?.as_array().map(Vec::as_slice) {
             Some([Value::String(tag), Value::String(uuid)]) if tag == "uuid" => Ok(uuid.clone()),
             _ => Err(self.unexpected("_uuid")),
+        }
+    }
+
+    /// As it travels; absent where this version's schema has no such column.
+    pub fn raw(&self, column: &str) -> Option<&Value> {
+        self.columns.get(column)
+    }
+
+    pub fn columns(&self) -> &Map<String, Value> {
+        &self.columns
+    }
+
+    /// The rows that a column refers to.
+    pub fn references(&self, column: &'static str) -> Result<Vec<String>> {
+        let uuid = |value: &Value| match value.as_array().map(Vec::as_slice) {
+            Some([Value::String(tag), Value::String(uuid)]) if tag == "uuid" => Some(uuid.clone()),
+            _ => None,
+        };
+        match self.value(column)?.as_array().map(Vec::as_slice) {
+            Some([Value::String(tag), Value::Array(members)]) if tag == "set" => {
+                members.iter().map(uuid).collect::<Option<_>>().ok_or_else(|| self.unexpected(column))
+            }
+            _ => uuid(self.value(column)?).map(|one| vec![one]).ok_or_else(|| self.unexpected(column)),
         }
     }
 

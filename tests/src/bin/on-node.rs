@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, io::Read, process::ExitCode, time::Duration};
 use linesman_core::interface_name::InterfaceName;
 use linesman_engine::{
     netlink::{LinkEvents, Netlink},
-    ovs::{OvsKeys, Scope, carry_plan, missing_rows, restore_plan},
+    ovs::{OvsKeys, Scope, Written, carry_plan, missing_rows, restore_plan},
     probe::{Probe, ProbeResult, assess, default_probes, run_once, wait_until_pass},
 };
 use linesman_ovsdb::{DEFAULT_SOCKET, Ovsdb};
@@ -71,7 +71,7 @@ async fn restore(names: &[&str]) -> Result<Value> {
 async fn carry(names: &[&str]) -> Result<Value> {
     let snapshot: OvsKeys = input()?;
     let (mut ovsdb, now) = read_keys().await?;
-    let applied = ovsdb.apply(&carry_plan(&snapshot, &now, &named(names), &BTreeSet::new())).await?;
+    let applied = ovsdb.apply(&carry_plan(&snapshot, &now, &named(names), &Written::default())).await?;
     Ok(json!({"changed": applied.changed}))
 }
 

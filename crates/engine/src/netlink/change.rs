@@ -9,7 +9,10 @@ use rtnetlink::{
     },
 };
 
-use super::{Error, Netlink, Result, facts::AddressFact};
+use super::{
+    Error, Netlink, Result,
+    facts::{AddressFact, LinkFact},
+};
 
 /// The flags a caller may choose; the others are the kernel's own findings.
 const CHOSEN: AddressFlags = AddressFlags::Nodad
@@ -53,6 +56,34 @@ impl Netlink {
         answer.map_err(|error| Error::of(format!("set {interface} promiscuous or not"), error))
     }
 
+    /// Gives a link that was made anew the MAC address, MTU and condition of its predecessor.
+    pub async fn restore_link(&self, fact: &LinkFact) -> Result<()> {
+        let index = self.index_of(&fact.name).await?;
+        let mut message = LinkUnspec::new_with_index(index);
+        if let Some(mac) = fact.mac.as_deref().and_then(mac_bytes) {
+            message = message.address(mac);
+        }
+        if let Some(mtu) = fact.mtu {
+            message = message.mtu(mtu);
+        }
+        let message = if fact.up { message.up() } else { message };
+        let answer = self.handle.link().change(message.build()).execute().await;
+        answer.map_err(|error| Error::of(format!("set {} up as before", fact.name), error))
+    }
+
+    /// Adds and removes alternative names.
+    pub async fn set_alternative_names(&self, interface: &str, add: &[&str], remove: &[&str]) -> Result<()> {
+        let index = self.index_of(interface).await?;
+        let failed = |error| Error::of(format!("set alternative names of {interface}"), error);
+        if !remove.is_empty() {
+            self.handle.link().property_del(index).alt_ifname(remove).execute().await.map_err(failed)?;
+        }
+        if !add.is_empty() {
+            self.handle.link().property_add(index).alt_ifname(add).execute().await.map_err(failed)?;
+        }
+        Ok(())
+    }
+
     /// Says whether it was there.
     pub async fn delete_link(&self, name: &str) -> Result<bool> {
         let Some(index) = self.find(name).await? else { return Ok(false) };
@@ -75,6 +106,10 @@ impl Netlink {
     async fn find(&self, interface: &str) -> Result<Option<u32>> {
         Ok(self.names().await?.into_iter().find_map(|(index, name)| (name == interface).then_some(index)))
     }
+}
+
+fn mac_bytes(text: &str) -> Option<Vec<u8>> {
+    text.split(':').map(|byte| u8::from_str_radix(byte, 16).ok()).collect()
 }
 
 fn was_there(answer: Result<()>) -> Result<bool> {

@@ -185,7 +185,7 @@ pub(super) fn default_route(message: &RouteMessage, names: &Names) -> Option<Def
     Some(DefaultRoute { ipv6, metric: metric(message), next_hops: next_hops(message, names) })
 }
 
-fn table(message: &RouteMessage) -> u32 {
+pub(super) fn table(message: &RouteMessage) -> u32 {
     let attribute = message.attributes.iter().find_map(|attribute| match attribute {
         RouteAttribute::Table(table) => Some(*table),
         _ => None,
@@ -193,7 +193,7 @@ fn table(message: &RouteMessage) -> u32 {
     attribute.unwrap_or(message.header.table.into())
 }
 
-fn metric(message: &RouteMessage) -> u32 {
+pub(super) fn metric(message: &RouteMessage) -> u32 {
     let attribute = message.attributes.iter().find_map(|attribute| match attribute {
         RouteAttribute::Priority(metric) => Some(*metric),
         _ => None,

@@ -5,12 +5,14 @@ mod events;
 mod facts;
 mod kinds;
 mod read;
+mod routes;
 mod rules;
 
 use std::io;
 
 pub use events::{Event, EventKind, LinkEvents};
 pub use facts::{AddressFact, DefaultRoute, LinkFact, NextHop};
+pub use routes::RouteFact;
 use rtnetlink::Handle;
 pub use rules::RuleFact;
 
@@ -24,6 +26,8 @@ pub enum Error {
     Answer { what: String, source: rtnetlink::Error },
     #[error("there is no interface {name}")]
     NoInterface { name: String },
+    #[error("the snapshot of the route to {destination} is damaged")]
+    NotARoute { destination: String },
     #[error("the netlink socket broke: {0}")]
     Broken(#[source] io::Error),
 }

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 use linesman_ovsdb::{Column, Condition, Mutation, Op, Table};
 
-use super::keys::{OvsKeys, RowKeys};
+use super::keys::{OvsKeys, RowKeys, is_empty};
+use super::written::Written;
 
 /// What a restoration may touch.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,14 +29,15 @@ pub struct KeyPath {
     pub key: String,
 }
 
-const NAMED: [Table; 3] = [Table::Bridge, Table::Port, Table::Interface];
-const COLUMNS: [Column; 2] = [Column::ExternalIds, Column::OtherConfig];
+pub(super) const NAMED: [Table; 3] = [Table::Bridge, Table::Port, Table::Interface];
+pub(super) const COLUMNS: [Column; 2] = [Column::ExternalIds, Column::OtherConfig];
 
 /// ovn-controller reports its progress in these. A value from before would claim flows that are not installed, and
 /// taking a new one away would make it report again what it has done already.
 const PROGRESS: [&str; 4] = ["ovn-installed", "ovn-nb-cfg", "ovn-startup-ts", "ct-zone-"];
 
-/// Brings the rows in scope that exist then and now back to what the snapshot holds.
+/// Brings the rows in scope that exist then and now to what the snapshot holds; rows that are gone are made again
+/// by [`super::rows`].
 pub fn restore_plan(snapshot: &OvsKeys, now: &OvsKeys, scope: &Scope) -> Vec<Op> {
     let mut ops = vec![];
     if scope.global {
@@ -44,6 +46,7 @@ pub fn restore_plan(snapshot: &OvsKeys, now: &OvsKeys, scope: &Scope) -> Vec<Op>
     for (table, name, was) in named_rows(snapshot, &scope.names) {
         if let Some(is) = now.row(table, name) {
             ops.extend(restore_keys(table, name, was, is));
+            ops.extend(restore_columns(table, name, was, is));
         }
     }
     ops.extend(scope.names.iter().filter_map(|name| restore_ofport(snapshot, now, name)));
@@ -57,12 +60,13 @@ pub fn carry_plan(
     snapshot: &OvsKeys,
     now: &OvsKeys,
     touched: &BTreeSet<InterfaceName>,
-    declared: &BTreeSet<KeyPath>,
+    written: &Written,
 ) -> Vec<Op> {
     let mut ops = vec![];
     for (table, name, was) in named_rows(snapshot, touched) {
         if let Some(is) = now.row(table, name).filter(|is| is.uuid != was.uuid) {
-            ops.extend(carry_keys(table, name, was, is, declared));
+            ops.extend(carry_keys(table, name, was, is, written));
+            ops.extend(carry_columns(table, name, was, is));
         }
     }
     ops.extend(touched.iter().filter_map(|name| carry_ofport(snapshot, now, name)));
@@ -76,7 +80,7 @@ pub fn remove_plan(snapshot: &OvsKeys, now: &OvsKeys, names: &BTreeSet<Interface
     let made = |table: Table| {
         let rows = now.rows(table).into_iter();
         rows.filter(move |(name, row)| {
-            names.contains(*name) && snapshot.row(table, name).is_none() && is_networkmanagers(row)
+            names.contains(*name) && snapshot.row(table, name).is_none() && row.is_networkmanagers()
         })
     };
     let drop = |parent: Table, column: &'static str, uuid: &str| Op::Mutate {
@@ -87,10 +91,6 @@ pub fn remove_plan(snapshot: &OvsKeys, now: &OvsKeys, names: &BTreeSet<Interface
     let bridges = made(Table::Bridge).map(|(_, row)| drop(Table::OpenVSwitch, "bridges", &row.uuid));
     let ports = made(Table::Port).map(|(_, row)| drop(Table::Bridge, "ports", &row.uuid));
     ports.chain(bridges).collect()
-}
-
-fn is_networkmanagers(row: &RowKeys) -> bool {
-    row.external_ids.keys().any(|key| key.starts_with("NM."))
 }
 
 /// Rows of the snapshot that are gone: nothing can be restored into them until NetworkManager has made them again.
@@ -121,18 +121,51 @@ fn restore_keys(table: Table, name: &str, was: &RowKeys, is: &RowKeys) -> Option
     mutate(table, name, mutations.collect())
 }
 
-fn carry_keys(
-    table: Table,
-    name: &str,
-    was: &RowKeys,
-    is: &RowKeys,
-    declared: &BTreeSet<KeyPath>,
-) -> Option<Op> {
+/// Columns that NetworkManager never writes.
+const NOT_NETWORKMANAGERS: [&str; 13] = [
+    "flood_vlans",
+    "qos",
+    "cvlans",
+    "protected",
+    "bond_fake_iface",
+    "fake_bridge",
+    "bfd",
+    "lldp",
+    "cfm_mpid",
+    "ingress_policing_rate",
+    "ingress_policing_burst",
+    "ingress_policing_kpkts_rate",
+    "ingress_policing_kpkts_burst",
+];
+
+fn restore_columns(table: Table, name: &str, was: &RowKeys, is: &RowKeys) -> Option<Op> {
+    let differs = |column: &String, value: &Value| is.columns.get(column).is_some_and(|now| now != value);
+    let due = was.columns.iter().filter(|(column, value)| differs(column, value));
+    update_all(table, name, due.map(|(column, value)| (column.clone(), value.clone())).collect())
+}
+
+/// What NetworkManager writes follows from the document, or from what NMState found before.
+fn carry_columns(table: Table, name: &str, was: &RowKeys, is: &RowKeys) -> Option<Op> {
+    let lost = |column: &String, value: &Value| {
+        NOT_NETWORKMANAGERS.contains(&column.as_str())
+            && !is_empty(value)
+            && is.columns.get(column).is_some_and(is_empty)
+    };
+    let lost = was.columns.iter().filter(|(column, value)| lost(column, value));
+    update_all(table, name, lost.map(|(column, value)| (column.clone(), value.clone())).collect())
+}
+
+fn update_all(table: Table, name: &str, row: Map<String, Value>) -> Option<Op> {
+    let condition = Condition::named(name);
+    (!row.is_empty()).then(|| Op::Update { table: table.as_str(), condition, row })
+}
+
+fn carry_keys(table: Table, name: &str, was: &RowKeys, is: &RowKeys, written: &Written) -> Option<Op> {
     let path = |column, key: &str| KeyPath { table, row: name.to_owned(), column, key: key.to_owned() };
     let mutations = COLUMNS.iter().filter_map(|column| {
         let present = keys_of(is, *column);
         let mut lost = foreign(*column, keys_of(was, *column));
-        lost.retain(|key, _| !present.contains_key(*key) && !declared.contains(&path(*column, key)));
+        lost.retain(|key, _| !present.contains_key(*key) && !written.declares(&path(*column, key)));
         (!lost.is_empty()).then(|| Mutation::insert_keys(*column, lost))
     });
     mutate(table, name, mutations.collect())
@@ -143,7 +176,7 @@ fn mutate(table: Table, name: &str, mutations: Vec<Mutation>) -> Option<Op> {
     (!mutations.is_empty()).then(|| Op::Mutate { table: table.as_str(), condition, mutations })
 }
 
-fn keys_of(row: &RowKeys, column: Column) -> &BTreeMap<String, String> {
+pub(super) fn keys_of(row: &RowKeys, column: Column) -> &BTreeMap<String, String> {
     match column {
         Column::ExternalIds => &row.external_ids,
         Column::OtherConfig => &row.other_config,
@@ -155,7 +188,7 @@ fn foreign(column: Column, keys: &BTreeMap<String, String>) -> BTreeMap<&str, &s
     pairs.filter(|(key, _)| !is_kept_by_its_owner(column, key)).collect()
 }
 
-fn is_kept_by_its_owner(column: Column, key: &str) -> bool {
+pub(super) fn is_kept_by_its_owner(column: Column, key: &str) -> bool {
     column == Column::ExternalIds
         && (key.starts_with("NM.") || PROGRESS.iter().any(|prefix| key.starts_with(prefix)))
 }

@@ -1,6 +1,7 @@
 //! Rollback: whatever died in between, the former state is restored from the snapshot and verified.
 
 mod devices;
+pub(crate) mod foreign;
 mod metrics;
 mod profiles;
 mod rules;
@@ -13,13 +14,14 @@ use std::time::Duration;
 use linesman_core::compare::{Difference, differences};
 use linesman_core::interface_name::InterfaceName;
 use linesman_core::plan::Plan;
+use serde_json::Value;
 
-use crate::netlink::Netlink;
 use crate::nm::Nm;
+use crate::ovs::{Others, Written};
 use crate::snapshot::{Hostname, Snapshot};
 use crate::verify::{self, Scope, Verification};
 use crate::watch::Watch;
-use crate::{Error, Result, failpoint, keyfile, observe, ovs};
+use crate::{Error, Result, failpoint, keyfile, observe, ovs, side_files};
 
 /// How long a NetworkManager that died is waited for.
 const RETURN: Duration = Duration::from_secs(30);
@@ -38,8 +40,9 @@ pub struct Restored {
     pub notes: Vec<String>,
 }
 
-/// Puts the former profiles in place before NetworkManager starts, so that it boots into the former state.
+/// Puts the former files in place before NetworkManager starts, so that it boots into the former state.
 pub fn offline(snapshot: &Snapshot, plan: &Plan) -> std::io::Result<()> {
+    restore_files(snapshot)?;
     profiles::repair(&snapshot.profiles, &keyfile::read_all()?, plan).write_files()?;
     snapshot.hostname.restore_file()
 }
@@ -49,11 +52,15 @@ pub async fn restore(
     known: Option<&Nm>,
     snapshot: &Snapshot,
     plan: &Plan,
+    desired: &Value,
     checkpoint: Option<&str>,
 ) -> Restored {
-    let rollback = Rollback { snapshot, plan, checkpoint };
     let mut left = Left::default();
     let mut notes = Vec::new();
+    // NetworkManager runs the dispatcher's scripts when it brings a device back: the former ones.
+    let files = restore_files(snapshot).err().map(|e| format!("files that nmstate wrote: {e}"));
+    let rollback =
+        Rollback { snapshot, plan, desired, checkpoint, others: others(snapshot, plan, desired).await };
     for (number, settle_for) in ATTEMPTS.into_iter().enumerate() {
         let nm = match networkmanager_within(known, RETURN).await {
             Ok(nm) => nm,
@@ -75,18 +82,32 @@ pub async fn restore(
         }
     }
     let mut remaining = left.remaining;
-    let no_ovs = restore_ovs_keys(snapshot, plan).await;
-    let unfinished = no_ovs.is_some() || left.unwritten;
-    remaining.extend(no_ovs);
-    remaining.extend(restore_foreign(snapshot).await);
+    remaining.extend(files);
+    let ovs = rollback.restore_ovs().await;
+    let unfinished = ovs.is_err() || left.unwritten;
+    remaining.extend(ovs.unwrap_or_else(|no_ovs| vec![no_ovs]));
+    remaining.extend(foreign::restore(snapshot).await);
     Restored { remaining, unfinished, notes }
+}
+
+/// Read before anything is rolled back: what others wrote into rows that NetworkManager is about to make anew.
+async fn others<'a>(snapshot: &'a Snapshot, plan: &'a Plan, desired: &Value) -> Option<Others<'a>> {
+    let before = snapshot.ovs.as_ref()?;
+    let written = Written::of(desired, plan);
+    Some(Others { before, during: ovs::read_keys().await.ok(), touched: &plan.touched, written })
+}
+
+fn restore_files(snapshot: &Snapshot) -> std::io::Result<()> {
+    snapshot.files.as_ref().map_or(Ok(()), |files| side_files::restore(files))
 }
 
 /// One rollback; attempted again if something died in between.
 struct Rollback<'a> {
     snapshot: &'a Snapshot,
     plan: &'a Plan,
+    desired: &'a Value,
     checkpoint: Option<&'a str>,
+    others: Option<Others<'a>>,
 }
 
 /// What is not as before after one attempt.
@@ -129,8 +150,8 @@ impl Rollback<'_> {
         devices::calm(snapshot, plan).await;
         restore_dns(nm, snapshot).await;
         snapshot.hostname.restore(nm).await;
-        let goal = target::target(snapshot, plan);
-        match settle(nm, &watch, settle_for, &goal).await {
+        let goal = target::without_foreign_ports(&target::target(snapshot, plan), &self.foreign_ports());
+        match self.settle(nm, &watch, settle_for, &goal).await {
             Verification::Holds => {}
             Verification::Differs(differing) => {
                 left.interfaces = interfaces_of(&differing, plan);
@@ -140,24 +161,63 @@ impl Rollback<'_> {
         }
         left
     }
-}
 
-/// First what NetworkManager brings back by itself; then what it gets wrong is set right.
-async fn settle(nm: &Nm, watch: &Watch, settle_for: Duration, goal: &serde_json::Value) -> Verification {
-    let loose = target::loose(goal);
-    let seen = RefCell::default();
-    let compare = |now: &serde_json::Value| {
-        *seen.borrow_mut() = now.clone();
-        differences(&loose, now)
-    };
-    let verification = verify::settle(nm, watch, settle_for, Scope::Whole, compare).await;
-    let seen = seen.into_inner();
-    if !matches!(verification, Verification::Holds) || differences(goal, &seen).is_empty() {
-        return verification;
+    /// First what NetworkManager brings back by itself; then what it gets wrong, and what it does not know, is set right.
+    async fn settle(&self, nm: &Nm, watch: &Watch, settle_for: Duration, goal: &Value) -> Verification {
+        let ports = self.foreign_ports();
+        let loose = target::loose(goal, self.snapshot, &ports);
+        let seen = RefCell::default();
+        let compare = |now: &Value| {
+            let now = target::without_foreign_ports(now, &ports);
+            let differing = differences(&loose, &now);
+            *seen.borrow_mut() = now;
+            differing
+        };
+        let verification = verify::settle(nm, watch, settle_for, Scope::Whole, compare).await;
+        let seen = seen.into_inner();
+        if !matches!(verification, Verification::Holds) {
+            return verification;
+        }
+        self.restore_what_others_had(&seen).await;
+        if differences(goal, &seen).is_empty() {
+            return verification;
+        }
+        rules::remove(&rules::surplus(goal, &seen)).await;
+        metrics::set_right(nm, &metrics::wrong(goal, &seen)).await;
+        let compare = |now: &Value| differences(goal, &target::without_foreign_ports(now, &ports));
+        verify::settle(nm, watch, RIGHT, Scope::Whole, compare).await
     }
-    rules::remove(&rules::surplus(goal, &seen)).await;
-    metrics::set_right(nm, &metrics::wrong(goal, &seen)).await;
-    verify::settle(nm, watch, RIGHT, Scope::Whole, |now| differences(goal, now)).await
+
+    fn foreign_ports(&self) -> BTreeSet<String> {
+        self.others.as_ref().map(Others::ports).unwrap_or_default()
+    }
+
+    /// What is missing still is reported when all attempts are over.
+    async fn restore_what_others_had(&self, now: &Value) {
+        if let Some(others) = &self.others
+            && let Err(e) = others.restore().await
+        {
+            tracing::warn!(error = %e, "cannot restore what others have in the Open vSwitch database");
+        }
+        foreign::restore_alternative_names(&self.snapshot.state, self.desired, now).await;
+        foreign::restore(self.snapshot).await;
+    }
+
+    /// What of others' rows is not as it was; an error: the database did not come back.
+    async fn restore_ovs(&self) -> Result<Vec<String>, String> {
+        let Some(others) = &self.others else { return Ok(Vec::new()) };
+        let mut last = String::new();
+        for _ in 0..20 {
+            match others.restore().await {
+                Ok(left) => return Ok(left),
+                Err(e) => last = e.to_string(),
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+        Err(format!(
+            "Open vSwitch did not start again ({last}); `linesman recover` completes the rollback once it is running"
+        ))
+    }
 }
 
 /// Which of the open checkpoints is the change's own. Pure.
@@ -230,38 +290,6 @@ async fn restore_dns(nm: &Nm, snapshot: &Snapshot) {
     {
         tracing::warn!(error = %e, "cannot restore the global DNS configuration");
     }
-}
-
-async fn restore_ovs_keys(snapshot: &Snapshot, plan: &Plan) -> Option<String> {
-    let keys = snapshot.ovs.as_ref()?;
-    let mut last = String::new();
-    for _ in 0..20 {
-        match ovs::restore(keys, &plan.touched).await {
-            Ok(()) => return None,
-            Err(e) => last = e.to_string(),
-        }
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
-    Some(format!(
-        "Open vSwitch did not start again ({last}); `linesman recover` completes the rollback once it is running"
-    ))
-}
-
-async fn restore_foreign(snapshot: &Snapshot) -> Vec<String> {
-    if snapshot.foreign.is_empty() {
-        return Vec::new();
-    }
-    let netlink = match Netlink::open() {
-        Ok(netlink) => netlink,
-        Err(e) => return vec![e.to_string()],
-    };
-    let mut missing = Vec::new();
-    for address in &snapshot.foreign {
-        if let Err(e) = netlink.restore_address(address).await {
-            missing.push(format!("address {}/{} on {}: {e}", address.ip, address.prefix, address.interface));
-        }
-    }
-    missing
 }
 
 fn interfaces_of(differing: &[Difference], plan: &Plan) -> BTreeSet<InterfaceName> {

@@ -1,5 +1,7 @@
 //! What "as before" means after a rollback, as a state to compare with. Pure.
 
+use std::collections::BTreeSet;
+
 use linesman_core::inverse::undone;
 use linesman_core::plan::{Plan, Subject};
 use linesman_core::state::{interfaces, list};
@@ -41,15 +43,19 @@ pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
     Value::Object(state)
 }
 
-/// What NetworkManager brings back by itself: rules that it forgot and metrics that it chooses are set right
-/// afterwards.
-pub fn loose(goal: &Value) -> Value {
+/// What NetworkManager brings back by itself: rules that it forgot, metrics that it chooses, and what others had set are
+/// set right afterwards.
+pub fn loose(goal: &Value, snapshot: &Snapshot, foreign_ports: &BTreeSet<String>) -> Value {
     let mut goal = goal.clone();
     remove(&mut goal, "route-rules");
+    if let Some(routes) = goal.pointer_mut("/routes/config").and_then(Value::as_array_mut) {
+        routes.retain(|route| !is_foreign_route(route, snapshot) && !foreign_ports.contains(hop(route)));
+    }
     for route in goal.pointer_mut("/routes/config").and_then(Value::as_array_mut).into_iter().flatten() {
         remove(route, "metric");
     }
     for interface in goal["interfaces"].as_array_mut().into_iter().flatten() {
+        remove(interface, "alt-names");
         for family in ["ipv4", "ipv6"] {
             for key in ["auto-route-metric", "prefix-route-metric"] {
                 remove(&mut interface[family], key);
@@ -57,6 +63,36 @@ pub fn loose(goal: &Value) -> Value {
         }
     }
     goal
+}
+
+/// A state without ports of others in bridges of Open vSwitch: the database says more of them than nmstate does.
+pub fn without_foreign_ports(state: &Value, ports: &BTreeSet<String>) -> Value {
+    let mut state = state.clone();
+    if ports.is_empty() {
+        return state;
+    }
+    let Some(interfaces) = state["interfaces"].as_array_mut() else { return state };
+    let is_foreign = |entry: &Value| name(entry).is_some_and(|n| ports.contains(n));
+    interfaces.retain(|i| i["type"] == "ovs-bridge" || !is_foreign(i));
+    for bridge in interfaces.iter_mut().filter(|i| i["type"] == "ovs-bridge") {
+        if let Some(members) = bridge.pointer_mut("/bridge/port").and_then(Value::as_array_mut) {
+            members.retain(|port| !is_foreign(port));
+        }
+    }
+    state
+}
+
+fn is_foreign_route(route: &Value, snapshot: &Snapshot) -> bool {
+    let table = route["table-id"].as_u64().unwrap_or(254);
+    snapshot.routes.iter().any(|f| {
+        route["destination"] == f.destination
+            && u64::from(f.table) == table
+            && f.interfaces.iter().any(|i| i == hop(route))
+    })
+}
+
+fn hop(route: &Value) -> &str {
+    route["next-hop-interface"].as_str().unwrap_or_default()
 }
 
 fn remove(value: &mut Value, key: &str) {
@@ -188,9 +224,22 @@ mod tests {
     }
 
     #[test]
+    fn ports_of_others_are_compared_in_the_database() {
+        let state = json!({ "interfaces": [
+            { "name": "br-ex", "type": "ovs-bridge", "bridge": { "port": [{ "name": "eth0" }, { "name": "vport0" }] } },
+            { "name": "vport0", "type": "ovs-interface", "state": "down" } ] });
+        assert_eq!(
+            without_foreign_ports(&state, &["vport0".to_string()].into()),
+            json!({ "interfaces": [
+                { "name": "br-ex", "type": "ovs-bridge", "bridge": { "port": [{ "name": "eth0" }] } } ] })
+        );
+    }
+
+    #[test]
     fn a_relaxed_target_still_requires_its_routes() {
-        let goal = loose(&json!({ "interfaces": [], "route-rules": { "config": [] }, "routes": { "config": [
-            { "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "metric": 100, "table-id": 254 } ] } }));
+        let goal = json!({ "interfaces": [], "route-rules": { "config": [] }, "routes": { "config": [
+            { "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "metric": 100, "table-id": 254 } ] } });
+        let goal = loose(&goal, &snapshot(), &BTreeSet::new());
         assert_eq!(
             goal["routes"]["config"][0],
             json!({ "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "table-id": 254 })

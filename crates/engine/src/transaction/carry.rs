@@ -1,34 +1,81 @@
-//! What nobody declared goes along with a change: addresses and OVSDB keys of others.
+//! What nobody declared goes along with a change: addresses, routes, OVSDB keys and ports of others.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use linesman_core::plan::Plan;
+use linesman_core::plan::{Plan, Subject};
 use linesman_core::state::interfaces;
 use serde_json::Value;
 
-use crate::netlink::{self, AddressFact, LinkFact, Netlink};
-use crate::ovs;
-use linesman_ovsdb::{Column, Table};
-
-use crate::ovs::KeyPath;
+use crate::netlink::{self, AddressFact, LinkFact, Netlink, RouteFact};
+use crate::ovs::{self, Written};
+use crate::restore::foreign;
 use crate::snapshot::Snapshot;
 
 /// Returns what could not be carried, for the outcome's notes.
 pub async fn carry(snapshot: &Snapshot, plan: &Plan, desired: &Value) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(keys) = &snapshot.ovs
-        && let Err(e) = ovs::carry(keys, &plan.touched, &declared_keys(desired)).await
-    {
-        notes.push(format!("Open vSwitch database keys set by others were not preserved: {e}"));
+    if let Some(keys) = &snapshot.ovs {
+        match ovs::carry(keys, &plan.touched, &Written::of(desired, plan)).await {
+            Ok(left) => {
+                notes.extend(left.iter().map(|what| format!("{what}, set by others, was not preserved")))
+            }
+            Err(e) => notes.push(format!("Open vSwitch database keys set by others were not preserved: {e}")),
+        }
     }
-    if snapshot.foreign.is_empty() {
+    if snapshot.foreign.is_empty() && snapshot.routes.is_empty() {
         return notes;
     }
     if let Err(e) = carry_addresses(snapshot, desired, &mut notes).await {
         notes.push(format!("addresses set by others were not preserved: {e}"));
     }
+    match carry_routes(snapshot, plan, desired).await {
+        Ok(lost) => notes.extend(lost),
+        Err(e) => notes.push(format!("routes set by others were not preserved: {e}")),
+    }
     notes
+}
+
+async fn carry_routes(snapshot: &Snapshot, plan: &Plan, desired: &Value) -> netlink::Result<Vec<String>> {
+    if snapshot.routes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let netlink = Netlink::open()?;
+    let (links, addresses) = (netlink.links().await?, netlink.addresses().await?);
+    let routes = moved_routes(snapshot, plan, desired, &links, &addresses);
+    let lost = foreign::restore_routes(&netlink, &routes).await?;
+    Ok(lost.into_iter().map(|what| format!("set by others, was not preserved: {what}")).collect())
+}
+
+/// The routes of others where they belong now: with the addresses of their interface. Pure.
+///
+/// A route that the plan removes by its destination goes; one whose interface is gone has no way to lead.
+fn moved_routes(
+    snapshot: &Snapshot,
+    plan: &Plan,
+    desired: &Value,
+    links: &[LinkFact],
+    addresses: &[AddressFact],
+) -> Vec<RouteFact> {
+    let removed: BTreeSet<&str> = plan
+        .changes
+        .iter()
+        .filter(|change| change.details.iter().any(|detail| detail.want.is_null()))
+        .filter_map(|change| match &change.subject {
+            Subject::Route { destination } => Some(destination.as_str()),
+            _ => None,
+        })
+        .collect();
+    let place = |name: &str| home(snapshot, desired, links, addresses, name);
+    let mut moved = Vec::new();
+    for route in snapshot.routes.iter().filter(|route| !removed.contains(route.destination.as_str())) {
+        let there = route
+            .interfaces
+            .iter()
+            .try_fold(route.clone(), |route, name| place(name).map(|to| route.through(name, &to)));
+        moved.extend(there);
+    }
+    moved
 }
 
 async fn carry_addresses(
@@ -70,18 +117,24 @@ fn places(
     let wanted = |f: &&AddressFact| {
         !addresses.iter().any(|a| a.ip == f.ip) && !forbids_extra(desired, &f.interface, f.ip)
     };
-    let place = |f: &AddressFact| {
-        let home = links.iter().find(|l| l.name == f.interface);
-        match home {
-            Some(link)
-                if link.controller.is_none() && !is_ovs_port(desired, &snapshot.state, &f.interface) =>
-            {
-                Some(f.interface.clone())
-            }
-            _ => successor(snapshot, addresses, &f.interface),
-        }
-    };
+    let place = |f: &AddressFact| home(snapshot, desired, links, addresses, &f.interface);
     snapshot.foreign.iter().filter(wanted).map(|f| (f.clone(), place(f))).collect()
+}
+
+/// Where what was on this interface is now.
+fn home(
+    snapshot: &Snapshot,
+    desired: &Value,
+    links: &[LinkFact],
+    addresses: &[AddressFact],
+    name: &str,
+) -> Option<String> {
+    match links.iter().find(|l| l.name == name) {
+        Some(link) if link.controller.is_none() && !is_ovs_port(desired, &snapshot.state, name) => {
+            Some(name.to_string())
+        }
+        _ => successor(snapshot, addresses, name),
+    }
 }
 
 /// The interface that now has an address which `former` had.
@@ -121,28 +174,11 @@ fn is_ovs_port(desired: &Value, before: &Value, name: &str) -> bool {
     bridges.any(is_port) && !internal(desired) && !internal(before)
 }
 
-/// Keys that the document itself sets or removes are not foreign.
-fn declared_keys(desired: &Value) -> BTreeSet<KeyPath> {
-    let mut keys = BTreeSet::new();
-    for (column, field) in [(Column::ExternalIds, "external_ids"), (Column::OtherConfig, "other_config")] {
-        for key in desired["ovs-db"][field].as_object().into_iter().flat_map(|m| m.keys()) {
-            keys.insert(KeyPath { table: Table::OpenVSwitch, row: String::new(), column, key: key.clone() });
-        }
-        for interface in interfaces(desired) {
-            let name = interface["name"].as_str().unwrap_or_default();
-            for key in interface["ovs-db"][field].as_object().into_iter().flat_map(|m| m.keys()) {
-                for table in [Table::Bridge, Table::Port, Table::Interface] {
-                    keys.insert(KeyPath { table, row: name.to_string(), column, key: key.clone() });
-                }
-            }
-        }
-    }
-    keys
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linesman_core::path::Path;
+    use linesman_core::plan::{Change, ChangeKind, Detail};
     use serde_json::json;
 
     #[test]
@@ -155,6 +191,35 @@ mod tests {
         let now = [AddressFact::test("br-ex", "10.9.0.2")];
         assert_eq!(successor(&snapshot, &now, "eth0").as_deref(), Some("br-ex"));
         assert_eq!(successor(&snapshot, &[], "eth0"), None);
+    }
+
+    #[test]
+    fn a_route_follows_the_addresses_and_one_that_the_plan_removes_does_not() {
+        let route = |destination: &str| RouteFact {
+            destination: destination.into(),
+            table: 254,
+            metric: 0,
+            protocol: 12,
+            interfaces: vec!["eth0".into()],
+            message: String::new(),
+        };
+        let snapshot = Snapshot {
+            state: json!({ "interfaces": [{ "name": "eth0", "ipv4": { "address": [{ "ip": "10.9.0.2" }] } }] }),
+            routes: vec![route("203.0.113.0/24"), route("198.51.100.0/24")],
+            ..Snapshot::default()
+        };
+        let plan = Plan {
+            changes: vec![Change {
+                kind: ChangeKind::Remove,
+                subject: Subject::Route { destination: "198.51.100.0/24".into() },
+                details: vec![Detail { path: Path::root(), want: Value::Null, got: json!({}) }],
+            }],
+            ..Plan::default()
+        };
+        let now = [AddressFact::test("br-ex", "10.9.0.2")];
+        let moved = moved_routes(&snapshot, &plan, &json!({}), &[], &now);
+        assert_eq!(moved, [route("203.0.113.0/24").through("eth0", "br-ex")]);
+        assert_eq!(moved_routes(&snapshot, &plan, &json!({}), &[], &[]), []);
     }
 
     #[test]

@@ -327,7 +327,8 @@ async fn roll_back(
     }
     failpoint::reach("rolling-back").await;
     let restored = if touched {
-        restore::restore(Some(&loaded.nm), snapshot, &record.plan, record.checkpoint.as_deref()).await
+        let (checkpoint, desired) = (record.checkpoint.as_deref(), &record.desired);
+        restore::restore(Some(&loaded.nm), snapshot, &record.plan, desired, checkpoint).await
     } else {
         restore::Restored::default()
     };

@@ -1,12 +1,18 @@
 use super::*;
 use crate::ovs::keys::{BridgeKeys, InterfaceKeys};
+use linesman_core::plan::Plan;
 
 fn keys(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
 }
 
 fn row(uuid: &str, external_ids: &[(&str, &str)], other_config: &[(&str, &str)]) -> RowKeys {
-    RowKeys { uuid: uuid.to_owned(), external_ids: keys(external_ids), other_config: keys(other_config) }
+    RowKeys {
+        uuid: uuid.to_owned(),
+        external_ids: keys(external_ids),
+        other_config: keys(other_config),
+        ..RowKeys::default()
+    }
 }
 
 fn with_interface(name: &str, row: RowKeys) -> OvsKeys {
@@ -35,7 +41,7 @@ fn what_is_as_it_was_needs_nothing() {
     let keys = with_ofport("eth0", row("1", &[("a", "1")], &[("b", "2")]), Some(3));
     let scope = Scope { names: names(&["eth0"]), global: true };
     assert_eq!(restore_plan(&keys, &keys, &scope), []);
-    assert_eq!(carry_plan(&keys, &keys, &scope.names, &BTreeSet::new()), []);
+    assert_eq!(carry_plan(&keys, &keys, &scope.names, &Written::default()), []);
 }
 
 #[test]
@@ -80,7 +86,7 @@ fn rows_out_of_scope_are_left_alone() {
     let mut is = with_interface("eth0", row("1", &[], &[]));
     is.global.external_ids = keys(&[("system-id", "other")]);
     assert_eq!(restore_plan(&was, &is, &scope(&["eth1"])), []);
-    assert_eq!(carry_plan(&was, &is, &names(&["eth1"]), &BTreeSet::new()), []);
+    assert_eq!(carry_plan(&was, &is, &names(&["eth1"]), &Written::default()), []);
 }
 
 #[test]
@@ -143,7 +149,7 @@ fn carrying_fills_in_what_a_new_row_lost() {
     );
     let is = with_ofport("eth0", row("new", &[("theirs", "b")], &[]), None);
     assert_eq!(
-        sent(&carry_plan(&was, &is, &names(&["eth0"]), &BTreeSet::new())),
+        sent(&carry_plan(&was, &is, &names(&["eth0"]), &Written::default())),
         json!([
             {
                 "op": "mutate",
@@ -160,29 +166,27 @@ fn carrying_fills_in_what_a_new_row_lost() {
 fn carrying_into_a_kept_row_would_undo_what_its_owner_did() {
     let was = with_ofport("eth0", row("1", &[("a", "1")], &[]), Some(9));
     let is = with_ofport("eth0", row("1", &[], &[]), None);
-    assert_eq!(carry_plan(&was, &is, &names(&["eth0"]), &BTreeSet::new()), []);
+    assert_eq!(carry_plan(&was, &is, &names(&["eth0"]), &Written::default()), []);
 }
 
 #[test]
 fn what_the_document_declares_is_not_carried() {
     let was = with_interface("eth0", row("old", &[("a", "1"), ("b", "2")], &[]));
     let is = with_interface("eth0", row("new", &[], &[]));
-    let declared = |column| {
-        BTreeSet::from([KeyPath {
-            table: Table::Interface,
-            row: "eth0".to_owned(),
-            column,
-            key: "a".to_owned(),
-        }])
+    let declared = |column: &str| {
+        Written::of(
+            &json!({"interfaces": [{"name": "eth0", "ovs-db": {column: {"a": "9"}}}]}),
+            &Plan::default(),
+        )
     };
     let mutations =
         |declared| sent(&carry_plan(&was, &is, &names(&["eth0"]), &declared))[0]["mutations"].clone();
     assert_eq!(
-        mutations(declared(Column::ExternalIds)),
+        mutations(declared("external_ids")),
         json!([["external_ids", "insert", ["map", [["b", "2"]]]]])
     );
     assert_eq!(
-        mutations(declared(Column::OtherConfig)),
+        mutations(declared("other_config")),
         json!([["external_ids", "insert", ["map", [["a", "1"], ["b", "2"]]]]]),
         "a key of the same name in another column is another key"
     );

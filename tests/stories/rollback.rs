@@ -1,0 +1,196 @@
+//! A rollback ends when the host is as before: with the ports, routes and keys of others, and without the files that
+//! the change had made.
+
+use linesman_lab::{Daemon, Running};
+use linesman_tests::{Host, br_ex, observe};
+
+/// Others on br-ex: tunnel, tap and internal port, a routing daemon, a collector of flows.
+const OTHERS: &str = "
+ip tuntap add tap9 mode tap
+ip link set tap9 up
+ovs-vsctl add-port br-ex tap9 tag=5 -- set port tap9 external_ids:owner=vm -- set interface tap9 external_ids:iface-id=vm9
+ovs-vsctl add-port br-ex vxlan9 trunks=7,8 -- set interface vxlan9 type=vxlan options:remote_ip=10.9.0.77 options:key=9 \\
+  ofport_request=77 external_ids:owner=cni other_config:hint=x mac='\"02:00:00:00:00:99\"' bfd:enable=false
+ovs-vsctl add-port br-ex vport9 -- set interface vport9 type=internal external_ids:iface-id=pod9
+ovs-vsctl set bridge br-ex external_ids:owner=ovn -- set bridge br-ex netflow=@collector -- \\
+  --id=@collector create netflow targets='\"10.9.0.1:5566\"'
+ovs-vsctl set Open_vSwitch . external_ids:ovn-bridge-mappings=theirs:br-ex external_ids:theirs=before
+for i in 1 2 3 4 5 6 7 8 9 10; do ip link show vport9 >/dev/null 2>&1 && break; sleep 0.3; done
+ip link set vport9 address 02:00:00:00:00:42 mtu 1300 up
+ip address add 10.88.0.1/24 dev vport9
+ip route add 10.89.0.0/16 via 10.88.0.2 dev vport9 proto bird
+ip route add 203.0.113.0/24 via 10.9.0.1 dev br-ex proto bird metric 32
+ip -6 route add 2001:db8:77::/48 via fd09::1 dev br-ex proto bird metric 32
+ip route add 198.51.100.0/24 dev br-ex proto 186 table 77
+ip route add 192.0.2.0/25 via 10.9.0.1 dev br-ex proto static
+";
+
+/// All of it, as other tools show it.
+fn belongings(host: &Host) -> Vec<String> {
+    let node = &host.node;
+    let ovs = |table: &str, row: &str, columns: &[&str]| {
+        let values =
+            columns.iter().map(|column| format!("{column}={}", observe::ovs(node, table, row, column)));
+        format!("{row}: {}", values.collect::<Vec<_>>().join(" "))
+    };
+    let route = |table: &str, to: &str| {
+        let route = observe::route(node, table, to).unwrap_or_default();
+        format!("{to} {} {} {} {}", route["gateway"], route["dev"], route["protocol"], route["metric"])
+    };
+    let ports = node.ovs_vsctl(&["list-ports", "br-ex"]).unwrap_or_default();
+    let mut ports: Vec<&str> = ports.lines().collect();
+    ports.sort_unstable();
+    let vport = observe::link(node, "vport9").unwrap_or_default();
+    vec![
+        format!("ports {}", ports.join(" ")),
+        ovs("Port", "tap9", &["tag", "external_ids"]),
+        ovs("Interface", "tap9", &["type", "external_ids"]),
+        ovs("Port", "vxlan9", &["trunks"]),
+        ovs(
+            "Interface",
+            "vxlan9",
+            &["type", "options", "ofport_request", "external_ids", "other_config", "mac", "bfd"],
+        ),
+        ovs("Interface", "vport9", &["type", "external_ids:iface-id"]),
+        format!(
+            "vport9 {} {} {}",
+            vport["address"],
+            vport["mtu"],
+            vport["flags"].to_string().contains("\"UP\"")
+        ),
+        format!("vport9 {:?}", observe::addresses(node, "vport9")),
+        ovs("Bridge", "br-ex", &["external_ids:owner"]),
+        format!("collector {}", observe::ovs(node, "Bridge", "br-ex", "netflow") != "[]"),
+        ovs("Open_vSwitch", ".", &["external_ids:ovn-bridge-mappings", "external_ids:theirs"]),
+        route("main", "10.89.0.0/16"),
+        route("main", "203.0.113.0/24"),
+        route("main", "2001:db8:77::/48"),
+        route("77", "198.51.100.0/24"),
+        route("main", "192.0.2.0/25"),
+    ]
+}
+
+const GONE: &str = "interfaces:\n- {name: br-ex, state: absent}\n";
+
+fn larger(host: &Host) -> String {
+    br_ex(&host.node).replace("copy-mac-from: eth0", "copy-mac-from: eth0\n  mtu: 1400")
+}
+
+#[track_caller]
+fn assert_rolled_back(running: Running) {
+    let output = running.wait().expect("linesman ends");
+    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+}
+
+#[test]
+fn ports_routes_and_keys_of_others_are_as_before_after_a_rollback() {
+    let host = Host::new("rollback-others");
+    host.apply(&br_ex(&host.node));
+    host.node.sh(OTHERS).expect("others set up their things");
+    let before = belongings(&host);
+
+    // The bridge goes, is missed, and is made anew.
+    let running = host.start_apply(GONE, &["--patience", "2s"], "");
+    assert_rolled_back(running);
+    assert_eq!(belongings(&host), before, "after br-ex was gone and came back");
+    host.assert_settled();
+
+    // NetworkManager dies after the change: its checkpoint is gone, the snapshot is not.
+    let running = host.start_apply(GONE, &["--patience", "2s"], "applied");
+    host.wait_failpoint("applied");
+    host.node.kill_daemon(Daemon::NetworkManager).unwrap();
+    host.pass_failpoint("applied");
+    assert_rolled_back(running);
+    assert_eq!(belongings(&host), before, "after NetworkManager died");
+    host.assert_settled();
+
+    // Others are not idle while a change is on.
+    let document = format!(
+        "{}ovs-db: {{external_ids: {{ours: 'yes'}}}}\novn: {{bridge-mappings: [{{localnet: ours, bridge: br-ex}}]}}\n",
+        larger(&host)
+    );
+    let running = host.start_apply(&document, &["--try", "1s"], "applied");
+    host.wait_failpoint("applied");
+    let since = "ovs-vsctl set Open_vSwitch . external_ids:theirs=since external_ids:new=theirs \
+          -- set Bridge br-ex external_ids:new=theirs \
+          -- add-port br-ex vxlan10 -- set interface vxlan10 type=vxlan options:remote_ip=10.9.0.78
+        mappings=$(ovs-vsctl get Open_vSwitch . external_ids:ovn-bridge-mappings | tr -d '\"')
+        ovs-vsctl set Open_vSwitch . external_ids:ovn-bridge-mappings=\"$mappings,since:br-ex\"";
+    host.node.sh(since).expect("others write meanwhile");
+    host.pass_failpoint("applied");
+    assert_rolled_back(running);
+    let key = |table: &str, row: &str, column: &str| observe::ovs(&host.node, table, row, column);
+    assert_eq!(key("Open_vSwitch", ".", "external_ids:ours"), "");
+    assert_eq!(key("Open_vSwitch", ".", "external_ids:theirs"), "since");
+    assert_eq!(key("Open_vSwitch", ".", "external_ids:new"), "theirs");
+    assert_eq!(key("Open_vSwitch", ".", "external_ids:ovn-bridge-mappings"), "since:br-ex,theirs:br-ex");
+    assert_eq!(key("Bridge", "br-ex", "external_ids:new"), "theirs");
+    assert!(key("Interface", "vxlan10", "options").contains("10.9.0.78"));
+    host.assert_settled();
+
+    // A mirror refers to ports that are no more: it is named, and the rollback is not called complete.
+    let mirror = "ovs-vsctl -- --id=@p get port tap9 -- --id=@m create mirror name=m9 select-all=true output-port=@p \
+        -- set bridge br-ex mirrors=@m";
+    host.node.sh(mirror).expect("somebody mirrors traffic");
+    let output = host.try_apply(GONE, &["--patience", "2s"]);
+    assert_eq!(output.code(), Some(6), "{}{}", output.stdout, output.stderr);
+    assert!(output.stdout.contains("mirrors of br-ex"), "{}{}", output.stdout, output.stderr);
+    host.assert_settled();
+}
+
+/// Files that no checkpoint of NetworkManager covers, and a name in the kernel.
+const FILES: &str = "interfaces:
+- name: eth1
+  type: ethernet
+  state: up
+  ipv4: {enabled: false}
+  ipv6: {enabled: false}
+  alt-names: [{name: storage1}]
+  dispatch: {post-activation: 'date >>/run/dispatched'}
+";
+
+const LINK_FILE: &str = "/etc/systemd/network/98-nmstate-eth1.link";
+const SCRIPT: &str = "/etc/NetworkManager/dispatcher.d/nmstate-eth1-up.sh";
+
+fn alternative_names(host: &Host) -> String {
+    observe::link(&host.node, "eth1").unwrap_or_default()["altnames"].to_string()
+}
+
+#[test]
+fn files_that_nmstate_writes_are_as_before_after_a_rollback() {
+    let host = Host::new("rollback-files");
+    let exists = |path: &str| host.node.exists(path).unwrap();
+    let names = alternative_names(&host);
+    let output = host.try_apply(FILES, &["--try", "1s"]);
+    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+    assert!(!exists(LINK_FILE) && !exists(SCRIPT), "files of the change stayed");
+    assert_eq!(alternative_names(&host), names);
+
+    // What was there before returns, whether changed or removed.
+    host.apply(FILES);
+    assert!(exists(LINK_FILE) && exists(SCRIPT) && alternative_names(&host).contains("storage1"));
+    let script = host.node.read_file(SCRIPT).unwrap();
+    let changed = FILES
+        .replace("{name: storage1}", "{name: storage1, state: absent}")
+        .replace("date >>/run/dispatched", "true");
+    let output = host.try_apply(&changed, &["--try", "1s"]);
+    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+    assert!(exists(LINK_FILE) && alternative_names(&host).contains("storage1"));
+    assert_eq!(host.node.read_file(SCRIPT).unwrap(), script);
+
+    // Linesman is killed: at boot, before NetworkManager starts, the former files are in place.
+    let running = host.start_apply(&changed, &[], "applied");
+    host.wait_failpoint("applied");
+    assert!(!exists(LINK_FILE), "the change removes it");
+    running.kill().unwrap();
+    running.wait().unwrap();
+    host.pass_failpoint("applied");
+    let output = host.linesman(&["recover", "--boot"]);
+    assert!(output.success(), "{}{}", output.stdout, output.stderr);
+    assert!(exists(LINK_FILE));
+    assert_eq!(host.node.read_file(SCRIPT).unwrap(), script);
+    host.linesman(&["recover"]);
+    assert_eq!(host.last_verdict(), "rolled-back");
+    assert!(alternative_names(&host).contains("storage1"));
+    host.assert_settled();
+}
