@@ -1,6 +1,7 @@
 //! A policy is removed: its changes are retained or reverted, as its `onDelete` says.
 
 use linesman_tests::agent_host::{AgentHost, policy};
+use linesman_tests::observe;
 
 const NIC: &str = "apiVersion: nmstate.io/v1
 kind: NodeNetworkConfigurationPolicy
@@ -65,4 +66,62 @@ fn a_missing_policy_directory_reverts_nothing() {
         agent_host.phase("more") == "in-sync"
     });
     assert!(agent_host.host.interface("br1").is_some());
+}
+
+const KEYS: &str = "apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: keys}
+spec:
+  onDelete: Revert
+  desiredState:
+    interfaces:
+    - name: eth1
+      type: ethernet
+      state: up
+      alt-names: [{name: storage1}]
+      dispatch: {post-activation: 'true'}
+      ethtool: {feature: {tx-generic-segmentation: false}}
+      ipv4: {enabled: true, dhcp: true, auto-route-metric: 77}
+    ovs-db: {external_ids: {changed: new, added: 'yes'}, other_config: {vlan-limit: '2'}}
+    ovn: {bridge-mappings: [{localnet: ours, bridge: br9}]}
+";
+
+const BEFORE: &str = "interfaces:
+- {name: eth1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}, ipv6: {enabled: false}}
+- {name: br9, type: ovs-bridge, state: up, bridge: {options: {datapath: netdev}, port: [{name: br9}]}}
+- {name: br9, type: ovs-interface, state: up, ipv4: {enabled: false}, ipv6: {enabled: false}}
+";
+
+#[test]
+fn keys_mappings_and_properties_that_were_absent_are_reverted() {
+    let agent_host = AgentHost::new("revert-keys");
+    let host = &agent_host.host;
+    host.apply(BEFORE);
+    let theirs = "ovs-vsctl set Open_vSwitch . external_ids:theirs=1 external_ids:changed=old \
+        external_ids:ovn-bridge-mappings=theirs:br-int";
+    host.node.sh(theirs).unwrap();
+    let key = |column: &str| observe::ovs(&host.node, "Open_vSwitch", ".", column);
+    let picture = || {
+        let eth1 = host.interface("eth1").unwrap();
+        let keys = ["theirs", "changed", "added", "ovn-bridge-mappings"]
+            .map(|name| format!("{name}={}", key(&format!("external_ids:{name}"))));
+        let eth1 = [
+            eth1["alt-names"].to_string(),
+            eth1["dispatch"].to_string(),
+            eth1["ethtool"]["feature"]["tx-generic-segmentation"].to_string(),
+            eth1["ipv4"]["auto-route-metric"].to_string(),
+        ];
+        (keys, key("other_config:vlan-limit"), eth1)
+    };
+    let before = picture();
+    agent_host.write("keys", KEYS);
+    agent_host.wait_phase("keys", "in-sync");
+    assert_eq!(key("external_ids:ovn-bridge-mappings"), "ours:br9,theirs:br-int");
+    assert_ne!(picture().2[2], before.2[2], "the driver takes the setting");
+    agent_host.remove("keys");
+    host.eventually("the policy is forgotten", || {
+        agent_host.status()["policies"].as_array().unwrap().is_empty()
+    });
+    assert_eq!(picture(), before);
+    host.assert_settled();
 }

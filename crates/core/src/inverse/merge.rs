@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::database;
 use crate::state::{self, is_same_interface};
 
 const IDENTITY: [&str; 3] = ["name", "type", "state"];
@@ -17,6 +18,7 @@ pub fn younger(older: &Value, newer: &Value) -> Value {
             }
             ("interfaces", Some(known)) => add_interfaces(known, value),
             ("routes" | "route-rules", Some(known)) => add_entries(known, value),
+            ("ovs-db" | "ovn", Some(known)) => database::add(key, known, value),
             _ => {}
         }
     }
@@ -31,8 +33,10 @@ fn add_interfaces(known: &mut Value, newer: &Value) {
             Some(found) if state::is_absent(found) => {}
             Some(found) => {
                 for (key, value) in interface.as_object().into_iter().flatten() {
-                    if found.get(key).is_none() {
-                        found[key] = value.clone();
+                    match (found.get_mut(key), key.as_str()) {
+                        (None, _) => found[key] = value.clone(),
+                        (Some(known), "ovs-db") => database::add("ovs-db", known, value),
+                        _ => {}
                     }
                 }
             }
@@ -75,6 +79,7 @@ pub fn without(back: &Value, kept: &Value) -> Value {
                     entries.iter().filter(|e| !kept.contains(&but_for_state(e))).collect();
                 if entries.is_empty() { Value::Null } else { json!({ "config": entries }) }
             }
+            "ovs-db" | "ovn" => database::without(key, value, &kept[key]),
             _ if kept.get(key).is_some() => Value::Null,
             _ => value.clone(),
         };

@@ -3,7 +3,9 @@
 //! Kept for policies with `onDelete: Revert`. Unlike the snapshot of a transaction it must still make sense
 //! months later, beside policies that came since: it speaks only of what the policy itself changed.
 
+mod database;
 mod merge;
+mod neutral;
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +13,7 @@ pub use merge::{without, younger};
 
 use crate::facts::Facts;
 use crate::path::PathStep;
-use crate::plan::{Change, ChangeKind, Plan, Subject};
+use crate::plan::{Change, ChangeKind, Detail, Plan, Subject};
 use crate::state;
 
 /// What undoes `plan` on the host that looked like `observed`.
@@ -49,6 +51,7 @@ pub fn inverse(plan: &Plan, observed: &Value, facts: &Facts) -> Value {
                     back.insert("hostname".into(), json!({ "config": config }));
                 }
             }
+            Subject::OvsDb => database::undo(change, &mut back),
             _ => {}
         }
     }
@@ -82,19 +85,65 @@ fn interface(change: &Change, observed: &Value, facts: &Facts) -> Option<Value> 
 }
 
 /// The sections of the former interface that the change touched, whole: addresses without their method,
-/// or ports without their bridge's options, would be a state that never was.
+/// or ports without their bridge's options, would be a state that never was. What was not there gets the value that
+/// means so, since NMState leaves alone what a document does not mention.
 fn sections(change: &Change, former: &Value) -> Value {
     let mut back = json!({ "name": former["name"], "type": former["type"], "state": former["state"] });
+    let mut single = Map::new();
     for detail in &change.details {
         let Some(PathStep::Key(key)) = detail.path.steps().get(2) else { continue };
-        let value = match former.get(key) {
-            Some(value) => value.clone(),
-            None if key == "controller" => "".into(),
-            None => continue,
-        };
-        back[key] = value;
+        if is_single(key) {
+            single_property(key, detail, &mut single);
+        } else if let Some(value) = former.get(key).cloned().or_else(|| neutral::section(key)) {
+            back[key] = value;
+        }
     }
-    plain(&back)
+    let mut back = plain(&back);
+    for detail in &change.details {
+        neutral::fill(&mut back, detail.path.steps().get(2..).unwrap_or_default(), &detail.got);
+    }
+    if let Some(map) = back.as_object_mut() {
+        map.extend(single);
+    }
+    back
+}
+
+/// Sections whose entries are each on their own: the driver's settings, scripts, names, keys of a database.
+fn is_single(key: &str) -> bool {
+    matches!(key, "ethtool" | "dispatch" | "alt-names" | "ovs-db")
+}
+
+fn single_property(key: &str, detail: &Detail, back: &mut Map<String, Value>) {
+    let rest = detail.path.steps().get(3..).unwrap_or_default();
+    match (key, rest) {
+        ("alt-names", [PathStep::Item(name), ..]) => {
+            let entry = if detail.got.is_null() {
+                json!({ "name": name, "state": "absent" })
+            } else {
+                json!({ "name": name })
+            };
+            let entries = back.entry(key).or_insert_with(|| json!([]));
+            entries.as_array_mut().into_iter().for_each(|entries| entries.push(entry.clone()));
+        }
+        // A null takes a key out of the database.
+        ("ovs-db", [PathStep::Key(column), PathStep::Key(name)]) => {
+            back.entry(key).or_insert_with(|| json!({}))[column][name] = detail.got.clone();
+        }
+        ("dispatch", [PathStep::Key(script)]) => {
+            let former = detail.got.as_str().unwrap_or_default();
+            back.entry(key).or_insert_with(|| json!({}))[script] = former.into();
+        }
+        // What the driver did not report before it has no value for.
+        ("ethtool", _) if !detail.got.is_null() => {
+            let section = back.entry(key).or_insert_with(|| json!({}));
+            let place = rest.iter().fold(section, |place, step| match step {
+                PathStep::Key(name) | PathStep::Item(name) => &mut place[name],
+                PathStep::Index(_) => place,
+            });
+            *place = detail.got.clone();
+        }
+        _ => {}
+    }
 }
 
 const READ_ONLY: [&str; 8] = [
@@ -103,6 +152,7 @@ const READ_ONLY: [&str; 8] = [
     "permanent-mac-address",
     "driver",
     "pci-address",
+    // Single settings of it are reverted, see above: all of them at once no driver takes.
     "ethtool",
     "profile-name",
     "identifier",

@@ -132,3 +132,121 @@ fn what_another_policy_declares_stays() {
         json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "ipv4": { "enabled": false } }] })
     );
 }
+
+/// What reverts `desired` on a host that looks like `observed`; all of its interfaces have profiles.
+fn undo(desired: Value, observed: Value) -> Value {
+    let names: Vec<&str> = state::interfaces(&observed).iter().map(state::name).collect();
+    let facts = facts(&names);
+    let plan = crate::plan::plan(&desired, &observed, &facts).unwrap();
+    inverse(&plan, &observed, &facts)
+}
+
+#[test]
+fn keys_of_the_database_are_reverted_one_by_one() {
+    let observed = json!({ "interfaces": [], "ovs-db": {
+        "external_ids": { "system-id": "a", "theirs": "1", "old": "x" }, "other_config": {} } });
+    let desired = json!({ "ovs-db": {
+        "external_ids": { "system-id": "b", "new": "1", "old": null }, "other_config": { "vlan-limit": "2" } } });
+    assert_eq!(
+        undo(desired, observed),
+        json!({ "ovs-db": {
+            "external_ids": { "new": null, "old": "x", "system-id": "a" }, "other_config": { "vlan-limit": null } } })
+    );
+}
+
+#[test]
+fn bridge_mappings_are_reverted_one_by_one() {
+    let bridge = |name: &str| json!({ "name": name, "type": "ovs-bridge", "state": "up" });
+    let observed = json!({ "interfaces": [bridge("br1"), bridge("br2")], "ovn": { "bridge-mappings": [
+        { "localnet": "moved", "bridge": "br1" }, { "localnet": "gone", "bridge": "br1" } ] } });
+    let desired = json!({ "ovn": { "bridge-mappings": [
+        { "localnet": "new", "bridge": "br2" }, { "localnet": "moved", "bridge": "br2" },
+        { "localnet": "gone", "state": "absent" } ] } });
+    assert_eq!(
+        undo(desired, observed)["ovn"]["bridge-mappings"],
+        json!([
+            { "localnet": "new", "state": "absent" },
+            { "localnet": "moved", "bridge": "br1" },
+            { "localnet": "gone", "bridge": "br1" }
+        ])
+    );
+}
+
+#[test]
+fn single_settings_of_the_driver_are_reverted() {
+    let nic = |feature, rx: Value| {
+        let ethtool = json!({ "feature": { "tx-checksumming": feature, "rx-gro": true }, "ring": { "rx": rx, "tx": 256 } });
+        json!({ "name": "eth1", "type": "ethernet", "state": "up", "ethtool": ethtool })
+    };
+    let desired = json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up",
+        "ethtool": { "feature": { "tx-checksumming": false }, "ring": { "rx": 512 } } }] });
+    let back = undo(desired, json!({ "interfaces": [nic(true, json!(256))] }));
+    assert_eq!(
+        back["interfaces"][0]["ethtool"],
+        json!({ "feature": { "tx-checksumming": true }, "ring": { "rx": 256 } })
+    );
+}
+
+#[test]
+fn properties_that_were_absent_go() {
+    let observed = json!({ "interfaces": [
+        { "name": "eth1", "type": "ethernet", "state": "up", "mtu": 1500, "alt-names": [{ "name": "old" }],
+          "ipv4": { "enabled": true, "dhcp": true } },
+        { "name": "br0", "type": "linux-bridge", "state": "up", "bridge": { "port": [{ "name": "eth2" }] } },
+        { "name": "eth2", "type": "ethernet", "state": "up", "controller": "br0" } ] });
+    let desired = json!({ "interfaces": [
+        { "name": "eth1", "type": "ethernet", "state": "up",
+          "dispatch": { "post-activation": "true" },
+          "alt-names": [{ "name": "new" }, { "name": "old", "state": "absent" }],
+          "ipv4": { "enabled": true, "dhcp": true, "auto-route-metric": 77, "auto-dns": false } },
+        { "name": "br0", "type": "linux-bridge", "state": "up",
+          "bridge": { "port": [{ "name": "eth2", "vlan": { "mode": "access", "tag": 7 } }] } } ] });
+    let back = undo(desired, observed);
+    let interface = |name: &str| {
+        state::interfaces(&back).iter().find(|i| state::name(i) == name).cloned().unwrap_or_default()
+    };
+    let eth1 = interface("eth1");
+    assert_eq!(eth1["dispatch"], json!({ "post-activation": "" }));
+    assert_eq!(eth1["alt-names"], json!([{ "name": "new", "state": "absent" }, { "name": "old" }]));
+    assert_eq!(
+        eth1["ipv4"],
+        json!({ "enabled": true, "dhcp": true, "auto-route-metric": -1, "auto-dns": true })
+    );
+    assert_eq!(eth1.get("mtu"), None);
+    assert_eq!(interface("br0")["bridge"]["port"], json!([{ "name": "eth2", "vlan": {} }]));
+}
+
+#[test]
+fn keys_of_an_interface_in_the_database_are_reverted_one_by_one() {
+    let port = json!({ "name": "br0", "type": "ovs-interface", "state": "up",
+        "ovs-db": { "external_ids": { "theirs": "1", "changed": "old" } } });
+    let desired = json!({ "interfaces": [{ "name": "br0", "type": "ovs-interface", "state": "up",
+        "ovs-db": { "external_ids": { "changed": "new", "added": "1" } } }] });
+    let back = undo(desired, json!({ "interfaces": [port] }));
+    assert_eq!(
+        back["interfaces"][0]["ovs-db"],
+        json!({ "external_ids": { "added": null, "changed": "old" } })
+    );
+}
+
+#[test]
+fn keys_of_the_database_of_two_changes_and_of_other_policies() {
+    let older = json!({ "ovs-db": { "external_ids": { "a": null } }, "ovn": { "bridge-mappings": [
+        { "localnet": "x", "state": "absent" } ] } });
+    let newer = json!({ "ovs-db": { "external_ids": { "a": "1", "b": "0" } }, "ovn": { "bridge-mappings": [
+        { "localnet": "x", "bridge": "br1" }, { "localnet": "y", "bridge": "br1" } ] } });
+    let both = younger(&older, &newer);
+    assert_eq!(both["ovs-db"], json!({ "external_ids": { "a": null, "b": "0" } }));
+    assert_eq!(
+        both["ovn"]["bridge-mappings"],
+        json!([{ "localnet": "x", "state": "absent" }, { "localnet": "y", "bridge": "br1" }])
+    );
+    let kept = json!({ "ovs-db": { "external_ids": { "b": "7" } }, "ovn": { "bridge-mappings": [
+        { "localnet": "x", "bridge": "br1" } ] } });
+    assert_eq!(
+        without(&both, &kept),
+        json!({ "ovs-db": { "external_ids": { "a": null } }, "ovn": { "bridge-mappings": [
+            { "localnet": "y", "bridge": "br1" } ] } })
+    );
+    assert_eq!(without(&json!({ "ovs-db": { "external_ids": { "b": "0" } } }), &kept), json!({}));
+}
