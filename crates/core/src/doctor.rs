@@ -49,6 +49,7 @@ const CHECKS: &[fn(&Inspection) -> Vec<Finding>] = &[
     profiles::unmanaged,
     profiles::in_memory,
     profiles::in_conflict,
+    profiles::ifcfg,
     competing_tools::tools,
     own_state::checkpoints,
     own_state::journal,

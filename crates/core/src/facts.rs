@@ -14,12 +14,22 @@ pub struct Facts {
     /// An address of this host, or of a peer, whose path must not be touched unnoticed.
     pub protect: Option<IpAddr>,
     pub profiles: Vec<ProfileFact>,
+    /// Profiles in the old format of network scripts.
+    pub ifcfg: Vec<IfcfgProfile>,
     /// Interfaces that NetworkManager does not manage.
     pub unmanaged: BTreeSet<String>,
     pub ovs_running: bool,
     pub nm_version: Option<String>,
     /// Types of interfaces that the kernel cannot make; only those are asked about that a document needs.
     pub lacking: BTreeSet<InterfaceKind>,
+}
+
+/// A profile that NetworkManager keeps in /etc/sysconfig/network-scripts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub struct IfcfgProfile {
+    pub interface: String,
+    pub file: String,
 }
 
 /// One connection profile of NetworkManager.

@@ -10,7 +10,7 @@ use linesman_core::facts::ProfileFact;
 
 use crate::nm::{Device, Nm, NmView};
 use crate::transaction::Settings;
-use crate::{Error, observe, ovs};
+use crate::{Error, ifcfg, observe, ovs};
 
 /// Looks at everything; what cannot be seen is left as if it were not there.
 pub async fn inspection(settings: &Settings) -> Inspection {
@@ -51,6 +51,7 @@ async fn networkmanager(nm: &Nm, inspection: &mut Inspection) {
     inspection.checkpoints = nm.checkpoints().await.unwrap_or_default();
     if let Ok(view) = nm.view().await {
         inspection.profiles = observe::profile_facts(&view, &observe::profiles().unwrap_or_default());
+        inspection.ifcfg = ifcfg::profiles(&view);
         inspection.nics = nics(&view, &inspection.profiles);
     }
 }

@@ -9,6 +9,7 @@ pub mod doctor;
 mod error;
 mod failpoint;
 pub mod gather;
+mod ifcfg;
 pub mod journal;
 mod keyfile;
 pub mod lock;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::ProfileFact;
+use crate::facts::{IfcfgProfile, ProfileFact};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
@@ -15,6 +15,7 @@ pub struct Inspection {
     /// Hardware that NetworkManager sees.
     pub nics: Vec<Nic>,
     pub profiles: Vec<ProfileFact>,
+    pub ifcfg: Vec<IfcfgProfile>,
     /// Open ones, whoever made them.
     pub checkpoints: Vec<String>,
     /// Another linesman is changing the host at this moment.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Answer, Finding, Inspection, Nic, or_ok, warning};
-use crate::facts::ProfileFact;
+use super::{Answer, Finding, Inspection, Nic, or_ok, problem, warning};
+use crate::facts::{IfcfgProfile, ProfileFact};
+use crate::plan::codes::IFCFG_PROFILE;
 
 pub(super) fn unmanaged(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "unmanaged nics";
@@ -99,6 +100,22 @@ pub(super) fn in_conflict(inspection: &Inspection) -> Vec<Finding> {
         },
     );
     or_ok(found.collect(), CHECK, "none")
+}
+
+/// No finding on the many hosts that never had one.
+pub(super) fn ifcfg(inspection: &Inspection) -> Vec<Finding> {
+    const CHECK: &str = "ifcfg profiles";
+    let of = |profile: &IfcfgProfile| {
+        problem(
+            CHECK,
+            format!(
+                "{} has its profile in the deprecated ifcfg format ({}): changes of it are refused [{IFCFG_PROFILE}]",
+                profile.interface, profile.file
+            ),
+            "nmcli connection migrate (this does not interrupt the network)",
+        )
+    };
+    inspection.ifcfg.iter().map(of).collect()
 }
 
 /// A bridge of Open vSwitch, its port and its interface share a name.

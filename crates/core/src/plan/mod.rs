@@ -112,7 +112,9 @@ pub fn plan(desired: &Value, observed: &Value, facts: &Facts) -> Result<Plan, Ve
     follow::orphans(&view, &mut changes);
     changes.extend(change::of_host(compare::of_host(&view)));
     persist::demand(&view, facts, &mut changes);
-    Ok(summarise(&view, facts, changes))
+    let plan = summarise(&view, facts, changes);
+    let unrestorable = refusal::ifcfg_profiles(&plan, facts);
+    if unrestorable.is_empty() { Ok(plan) } else { Err(unrestorable) }
 }
 
 /// The types of interfaces that `desired` would make on this host; whether the kernel knows them is a fact that

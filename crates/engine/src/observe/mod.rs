@@ -18,7 +18,7 @@ use crate::keyfile::{self, ProfileFile};
 use crate::nm::{Nm, NmView};
 pub use lacking::lacking;
 
-use crate::{Error, Result, ovs};
+use crate::{Error, Result, ifcfg, ovs};
 
 /// The whole state, secrets included: it is compared, never shown as it is.
 pub async fn retrieve(nm: &Nm) -> Result<Value> {
@@ -77,6 +77,7 @@ pub async fn facts(nm: &Nm, view: &NmView, profiles: &[ProfileFile]) -> Result<F
     Ok(Facts {
         protect: None,
         profiles: profile_facts(view, profiles),
+        ifcfg: ifcfg::profiles(view),
         unmanaged: view.devices.iter().filter(|d| d.unmanaged()).map(|d| d.interface.clone()).collect(),
         ovs_running: ovs::running().await,
         nm_version: Some(version),

@@ -28,7 +28,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use linesman_agent::StateFile;
 use linesman_core::document::Document;
-use linesman_core::plan::codes::KERNEL_LACKS_TYPE;
+use linesman_core::plan::codes::{IFCFG_PROFILE, KERNEL_LACKS_TYPE};
 use linesman_core::reconcile::Ledger;
 use linesman_engine::nm::Nm;
 use linesman_engine::observe;
@@ -90,7 +90,7 @@ fn refused(refusal: &Refusal, document: &Document) -> Exit {
                 })
                 .collect();
             read::print(&placed, document);
-            let of_the_host = problems.iter().all(|p| p.code == KERNEL_LACKS_TYPE);
+            let of_the_host = problems.iter().all(|p| [KERNEL_LACKS_TYPE, IFCFG_PROFILE].contains(&p.code));
             if of_the_host { Exit::Environment } else { Exit::Input }
         }
         Refusal::Host(error) => {
