@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use linesman_core::captures::Captured;
-use linesman_core::codes::CONFLICT;
 use linesman_core::codes::failures::NO_SECRET;
+use linesman_core::codes::{CONFLICT, WRONG_OPTION};
 use linesman_core::compose::compose;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::inverse::{inverse, without};
 use linesman_core::outcome::{Outcome, Verdict};
-use linesman_core::policy::Policy;
-use linesman_core::probe::{ParseError, Probe};
+use linesman_core::policy::{Options, Policy};
+use linesman_core::probe::{DEFAULT_PATIENCE, required};
 use linesman_core::reconcile::{Entry, Ledger};
 use linesman_core::secrets::{MissingSecret, Secrets, hide, left_open};
 use linesman_engine::transaction::{Loaded, Refusal, Request, Session, Settings, Step};
@@ -138,26 +138,14 @@ pub async fn together(
             return unfit(format!("conflict: {} [{CONFLICT}]", conflicts.join("; ")));
         }
     };
-    let probes = match probes(&all) {
-        Ok(probes) => probes,
-        Err(error) => return unfit(error.to_string()),
+    let required = match required(all.iter().map(|policy| &policy.options), settings.cluster.is_some()) {
+        Ok(required) => required,
+        Err(error) => return unfit(format!("{} [{WRONG_OPTION}]", error.brief())),
     };
     let mut request = Request::new(title(&all), state);
     request.policies = all.iter().map(|policy| policy.name.clone()).collect();
-    request.probes = probes;
-    if let Some(patience) = all.iter().filter_map(|p| p.options.patience).max() {
-        request.patience = Duration::from_secs(patience);
-    }
+    (request.probes, request.patience) = (Some(required.probes), required.patience);
     without_secrets(run(session, &request, settings, on_step).await, secrets)
-}
-
-/// Those of all policies; none if no policy names any.
-fn probes(policies: &[&Policy]) -> Result<Option<Vec<Probe>>, ParseError> {
-    let named: Vec<&Vec<String>> = policies.iter().filter_map(|p| p.options.probes.as_ref()).collect();
-    if named.is_empty() {
-        return Ok(None);
-    }
-    named.into_iter().flatten().map(|text| text.parse()).collect::<Result<_, _>>().map(Some)
 }
 
 /// Messages of NetworkManager and nmstate may contain what they were given.
@@ -202,6 +190,8 @@ pub async fn revert(
     let revert_state = without(&entry.revert_state, &others);
     let mut request = Request::new(format!("revert of policy {}", entry.policy.name), revert_state);
     (request.policies, request.revert) = (vec![entry.policy.name.clone()], true);
+    // Probes of the policy itself may rightly fail without it; what every host needs must not.
+    request.patience = revert_patience(&entry.policy.options);
     if request.state.as_object().is_none_or(serde_json::Map::is_empty) {
         return Outcome::unchanged();
     }
@@ -209,6 +199,10 @@ pub async fn revert(
         Ok(session) => run(session, &request, settings, on_step).await,
         Err(outcome) => outcome,
     }
+}
+
+fn revert_patience(options: &Options) -> Duration {
+    options.patience.map_or(DEFAULT_PATIENCE, |own| Duration::from_secs(own).max(DEFAULT_PATIENCE))
 }
 
 async fn run(
@@ -245,7 +239,6 @@ pub fn reason(outcome: &Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linesman_core::policy::Options;
 
     #[test]
     fn titles_stay_short() {

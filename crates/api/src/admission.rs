@@ -97,37 +97,71 @@ fn operator_reports(namespace: &str) -> Value {
     policy("linesman-operator-reports", spec)
 }
 
-const PROBE: &str = "^(gateway(:v[46])?|dns(:[^,]+)?|apiServer|nodeReady|tcp:.+:[0-9]{1,5}|https?://.+|\
-                     ping:[0-9A-Fa-f:.]+(%[^,]+)?)(,.+)?$";
+/// As a regular expression, what a probe can be (`linesman_core::probe`). An IPv6 address and a URL are read in full by
+/// the agent only, which refuses the policy if they are wrong.
+fn probe_pattern() -> String {
+    const BYTE: &str = "(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])";
+    const V6: &str = "[0-9A-Fa-f]*:[0-9A-Fa-f:.]+";
+    const LABEL: &str = "[A-Za-z0-9_-]{1,63}";
+    const PORT: &str =
+        "([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
+    const INTERFACE: &str = "%[^],/:% ]{1,15}";
+    let v4 = format!("({BYTE}[.]){{3}}{BYTE}");
+    let name = format!("({LABEL}[.])*{LABEL}[.]?");
+    let host = format!("({LABEL}[.])*[A-Za-z0-9_-]*[A-Za-z_-][A-Za-z0-9_-]*[.]?");
+    let timeout = format!("(,timeout={DURATION})?");
+    format!(
+        "^((gateway(:v[46])?|apiServer|nodeReady|tcp:({v4}|{host}|\\[{V6}({INTERFACE})?\\]):{PORT}|ping:({v4}|{V6})({INTERFACE})?){timeout}|\
+         dns(:{name})?(,(timeout={DURATION}|server=({v4}|{V6})))*|https?://[^/?#].*)$"
+    )
+}
+
+/// Up to a minute.
+const DURATION: &str = "0*(([0-9]{1,4}([.][0-9]+)?|[1-5][0-9]{4}([.][0-9]+)?|60000)ms|([0-9]([.][0-9]+)?|[1-5][0-9]([.][0-9]+)?|60)s?|\
+                        (0([.][0-9]+)?|1)m)";
 
 /// A schema cannot say that a probe is a string or a mapping, and its CEL rules cannot look into such a value.
 fn probes_are_known() -> Value {
     let mut spec = guard(&[rule(POLICY.versions, &[POLICY.plural.into()], &["CREATE", "UPDATE"])]);
     spec["matchConditions"] =
         json!([{ "name": "names-probes", "expression": "has(object.spec) && has(object.spec.probes)" }]);
+    // In a CEL string a backslash is written twice.
+    let pattern = probe_pattern().replace('\\', "\\\\");
     // Through `dyn`: the API server would check types against a schema that has none here.
-    spec["variables"] = json!([{ "name": "probes", "expression": "dyn(object.spec.probes)" }]);
-    let text = format!("matches('{PROBE}')");
-    let mut spelt = validation(
-        &format!(
-            "variables.probes.all(p, type(p) == string ? p.{text} : type(p) == map && 'probe' in p && type(p.probe) == string && p.probe.{text})"
-        ),
-        "a probe must be gateway, gateway:v6, dns, dns:NAME, apiServer, nodeReady, tcp:HOST:PORT, http(s)://… or ping:ADDRESS, \
-         optionally followed by ',timeout=5s'; the long form is {probe: …, timeout: 5s}",
-    );
+    let texts = "variables.probes.map(p, type(p) == string ? p : \
+                 type(p) == map && 'probe' in p && type(p.probe) == string ? p.probe : dyn(''))";
+    spec["variables"] = json!([
+        { "name": "probes", "expression": "dyn(object.spec.probes)" },
+        { "name": "texts", "expression": texts },
+        { "name": "unknown", "expression": format!("variables.texts.filter(text, !text.matches('{pattern}'))") },
+    ]);
+    let forms = "a probe must be gateway, gateway:v6, dns, dns:NAME, apiServer, nodeReady, tcp:HOST:PORT, http(s)://… or ping:ADDRESS, \
+                 optionally followed by ',timeout=5s', of at most 60s; the long form is {probe: …, timeout: 5s}";
+    let mut spelt = validation("size(variables.unknown) == 0", forms);
+    spelt["messageExpression"] =
+        format!("'spec.probes: \"' + string(variables.unknown[0]) + '\": {}'", forms.replace('\'', "\\'"))
+            .into();
     let mut keys = validation(
         "variables.probes.all(p, type(p) != map || p.all(key, key in ['probe', 'timeout']))",
         "a probe in the long form may have only the keys probe and timeout",
     );
     let mut timeouts = validation(
-        "variables.probes.all(p, type(p) != map || !('timeout' in p) || type(p.timeout) == int || \
-         type(p.timeout) == string && p.timeout.matches('^[0-9]+([.][0-9]+)?(ms|s|m)?$'))",
-        "the timeout of a probe must be a duration such as 500ms, 5s or 1m",
+        &format!(
+            "variables.texts.all(text, !text.contains(',timeout=') || text.matches(',timeout={DURATION}(,|$)')) && \
+             variables.probes.all(p, type(p) != map || !('timeout' in p) || type(p.timeout) == int && p.timeout > 0 && p.timeout <= 60 || \
+             type(p.timeout) == string && p.timeout.matches('^{DURATION}$'))"
+        ),
+        "the timeout of a probe must be a duration such as 500ms, 5s or 1m, of at most 60s",
     );
-    for one in [&mut spelt, &mut keys, &mut timeouts] {
+    let mut once = validation(
+        "variables.probes.all(p, type(p) != map || !('timeout' in p) || !('probe' in p) || type(p.probe) != string || \
+         !p.probe.contains(',timeout='))",
+        "the timeout of a probe must be given only once",
+    );
+    for one in [&mut spelt, &mut keys, &mut timeouts, &mut once] {
         one["reason"] = "Invalid".into();
     }
-    spec["validations"] = json!([spelt, keys, timeouts]);
+    spec["validations"] = json!([spelt, keys, timeouts, once]);
     policy("linesman-probes-are-known", spec)
 }
 

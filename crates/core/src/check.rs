@@ -9,6 +9,7 @@ mod layers;
 mod names;
 pub(crate) mod nearest;
 mod open_fields;
+mod options;
 mod ports;
 mod reserved;
 mod routes;
@@ -27,6 +28,7 @@ use crate::path::Path;
 use crate::secrets::left_open;
 pub use cluster::without_cluster;
 pub use several::unnamed_among_several;
+pub use options::check_options;
 use view::State;
 
 /// More mistakes than this are not listed: the first ones usually cause the rest.

@@ -1,6 +1,8 @@
 //! What can be probed, and how it is written in a policy and on a command line.
 
 mod parse;
+mod protection;
+mod required;
 mod result;
 
 use std::fmt;
@@ -9,11 +11,19 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use parse::{FORMS, ParseError, duration};
+pub use parse::{FORMS, ParseError, timeout};
+pub use protection::not_protected;
+pub use required::{RequiredProbes, required};
 pub use result::{ProbeResult, ProbeStatus, Short};
 
 /// With the grace of the run after a change this keeps a host that answers nobody below three seconds.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(2);
+/// A probe is waited for before the change, too: what takes longer would only delay it.
+pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long probes may take to pass after a change, unless somebody says otherwise.
+pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(20);
+/// As long as a host may be cut off by a change whose author allows it.
+pub const LONGEST_PATIENCE: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

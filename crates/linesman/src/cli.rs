@@ -458,10 +458,14 @@ pub struct RecoverArgs {
     pub boot: bool,
 }
 
-/// `90`, `90s`, `2m`.
+/// `90`, `90s`, `2m`; at most a day, since a clock cannot tell when centuries are over.
 fn duration(text: &str) -> Result<Duration, String> {
-    if let Ok(seconds) = text.parse::<u64>() {
-        return Ok(Duration::from_secs(seconds));
-    }
-    humantime::parse_duration(text).map_err(|e| format!("{e}; use for example 90, 90s or 2m"))
+    const LONGEST: Duration = Duration::from_secs(86_400);
+    let duration = match text.parse::<u64>() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            humantime::parse_duration(text).map_err(|e| format!("{e}; use for example 90, 90s or 2m"))?
+        }
+    };
+    if duration > LONGEST { Err("the longest time is 24h".into()) } else { Ok(duration) }
 }

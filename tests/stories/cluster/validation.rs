@@ -47,6 +47,33 @@ fn bad() -> Vec<(Value, &'static str)> {
         (json!({ "rollout": { "canary": ["a", "a"] } }), "Duplicate value: \"a\""),
         (json!({ "probes": ["telepathy"] }), "a probe must be gateway, gateway:v6, dns"),
         (json!({ "probes": ["tcp:10.9.0.1"] }), "a probe must be gateway, gateway:v6, dns"),
+        (
+            json!({ "probes": ["dns", "gateway,timout=5s"] }),
+            "spec.probes: \"gateway,timout=5s\": a probe must be gateway",
+        ),
+        (json!({ "probes": [{ "probe": "tcp:10.0.0.1:70000" }] }), "\"tcp:10.0.0.1:70000\": a probe must be"),
+        (json!({ "probes": ["tcp:10.0.0.256:22"] }), "\"tcp:10.0.0.256:22\": a probe must be"),
+        (json!({ "probes": ["tcp:10.0.0.1:0"] }), "\"tcp:10.0.0.1:0\": a probe must be"),
+        (json!({ "probes": ["ping:999.1.1.1"] }), "\"ping:999.1.1.1\": a probe must be"),
+        (json!({ "probes": ["dns:two..dots"] }), "\"dns:two..dots\": a probe must be"),
+        (
+            json!({ "probes": ["gateway,timeout=61s"] }),
+            "optionally followed by ',timeout=5s', of at most 60s",
+        ),
+        (json!({ "probes": ["gateway,timeout=99999999999m"] }), "of at most 60s"),
+        (
+            json!({ "probes": ["http://10.0.0.1/,timeout=2m"] }),
+            "must be a duration such as 500ms, 5s or 1m, of",
+        ),
+        (
+            json!({ "probes": [{ "probe": "dns", "timeout": "61s" }] }),
+            "must be a duration such as 500ms, 5s or 1m, of",
+        ),
+        (
+            json!({ "probes": [{ "probe": "dns", "timeout": 3_155_760_000_u64 }] }),
+            "such as 500ms, 5s or 1m, of",
+        ),
+        (json!({ "probes": [{ "probe": "dns,timeout=5s", "timeout": "6s" }] }), "must be given only once"),
         (json!({ "patience": -1 }), "greater than or equal to 0"),
         (json!({ "priority": 1_000_001 }), "less than or equal to 1000000"),
         (json!({ "onDelete": "Forget" }), "supported values: \"Retain\", \"Revert\""),
@@ -69,7 +96,21 @@ fn good() -> Vec<Value> {
     let probes =
         ["gateway", "gateway:v6", "dns", "dns:example.com", "apiServer", "nodeReady", "tcp:10.9.0.1:22"]
             .into_iter()
-            .chain(["http://10.9.0.1/", "https://example.com/healthz,timeout=5s", "ping:fe80::1%eth0"]);
+            .chain(["http://10.9.0.1/", "https://example.com/healthz,timeout=5s", "ping:fe80::1%eth0"])
+            .chain([
+                "dns:example.com.,server=10.9.0.1,server=fd09::1,timeout=1500ms",
+                "tcp:[fd09::1]:65535,timeout=1m",
+            ])
+            .chain([
+                "tcp:db-1.example.com:1,timeout=0.5s",
+                "tcp:[fe80::1%eth0]:22",
+                "ping:10.255.255.255,timeout=60",
+            ])
+            .map(Value::from)
+            .chain([
+                json!({ "probe": "dns", "timeout": 60 }),
+                json!({ "probe": "gateway:v4", "timeout": "5s" }),
+            ]);
     vec![
         json!({}),
         json!({ "nodeSelector": { "kubernetes.io/hostname": "n1", "empty": "" } }),

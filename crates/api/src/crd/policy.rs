@@ -48,7 +48,7 @@ fn spec() -> Value {
             "patience",
             number(0, 3600).about(
                 "patience is how long the probes may take to pass after the change, in seconds. If they do not pass, the change \
-                 is rolled back. Defaults to 20.",
+                 is rolled back. Defaults to 20. Of policies that are applied together the longest counts.",
             ),
         ),
         (
@@ -165,8 +165,9 @@ fn probes() -> Value {
         .about(
             "probes are the connectivity checks that must pass after the change if they passed before it; otherwise the change is \
              rolled back. A probe is gateway, gateway:v6, dns, dns:NAME, apiServer, nodeReady, tcp:HOST:PORT, http(s)://…, or \
-             ping:ADDRESS, optionally followed by ',timeout=5s'. The long form is {probe: …, timeout: 5s}. Defaults to gateway, \
-             dns, apiServer and nodeReady. An empty list disables probes.",
+             ping:ADDRESS, optionally followed by ',timeout=5s', of at most 60s. The long form is {probe: …, timeout: 5s}. Defaults \
+             to gateway, dns, apiServer and nodeReady. An empty list disables the probes of this policy; policies that are \
+             applied together must pass the probes of all of them.",
         )
 }
 

@@ -69,11 +69,17 @@ pub const OPTIONS: &[(&str, &str, &str)] = &[
     (
         "probes",
         "a list of probes that must pass after the change, each written as for `linesman apply --probe` \
-         (`tcp:10.0.0.1:22,timeout=5s`) or as `{probe: 'tcp:10.0.0.1:22', timeout: 5s}`; in a cluster also `apiServer` \
-         and `nodeReady`",
+         (`tcp:10.0.0.1:22,timeout=5s`, at most `60s`) or as `{probe: 'tcp:10.0.0.1:22', timeout: 5s}`; in a cluster also \
+         `apiServer` and `nodeReady`. `[]`: none for this policy. Policies that are applied together must pass the \
+         probes of all of them",
         "`gateway` and `dns`; in a cluster also `apiServer` and `nodeReady`",
     ),
-    ("patience", "how many seconds the probes may take to pass after the change", "20"),
+    (
+        "patience",
+        "how many seconds the probes may take to pass after the change, at most 3600; of policies that are applied \
+         together the longest counts",
+        "20",
+    ),
 ];
 
 #[cfg(test)]

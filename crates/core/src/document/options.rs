@@ -9,7 +9,7 @@ use crate::check::nearest::nearest;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::policy::{Drift, OnDelete, Options};
-use crate::probe::Probe;
+use crate::probe::{LONGEST_PATIENCE, Probe};
 
 /// Keys that mean something in a cluster only; a host has nothing to do with them.
 const OF_A_CLUSTER: [&str; 6] =
@@ -30,10 +30,7 @@ pub(super) fn read(spec: &Node) -> Result<Written, ShapeError> {
         match entry.key.as_str() {
             "priority" => options.priority = whole_number(entry)?,
             "patience" => {
-                let seconds = whole_number(entry)?;
-                let negative =
-                    |_| invalid(entry, format!("'patience' is a number of seconds and cannot be {seconds}"));
-                options.patience = Some(u64::try_from(seconds).map_err(negative)?);
+                options.patience = Some(patience(entry)?);
             }
             "onDelete" => {
                 options.on_delete =
@@ -53,6 +50,17 @@ pub(super) fn read(spec: &Node) -> Result<Written, ShapeError> {
         }
     }
     Ok(Written { options, probes: read })
+}
+
+fn patience(entry: &Entry) -> Result<u64, ShapeError> {
+    let (seconds, longest) = (whole_number(entry)?, LONGEST_PATIENCE.as_secs());
+    match u64::try_from(seconds) {
+        Ok(seconds) if seconds <= longest => Ok(seconds),
+        Ok(_) => {
+            Err(invalid(entry, format!("'patience' is at most {longest} seconds and cannot be {seconds}")))
+        }
+        Err(_) => Err(invalid(entry, format!("'patience' is a number of seconds and cannot be {seconds}"))),
+    }
 }
 
 fn whole_number(entry: &Entry) -> Result<i64, ShapeError> {
@@ -105,6 +113,7 @@ mod tests {
     fn a_wrong_value_is_named() {
         let cases = [
             ("patience: -1", "'patience' is a number of seconds and cannot be -1", None),
+            ("patience: 3601", "'patience' is at most 3600 seconds and cannot be 3601", None),
             ("patience: soon", "'patience' should be a whole number, but is 'soon'", None),
             ("priority: 1.5", "'priority' should be a whole number, but is 1.5", None),
             (

@@ -5,7 +5,7 @@ use super::shape::ShapeError;
 use super::tree::{Entry, Node, Range};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
-use crate::probe::{FORMS, Probe, duration};
+use crate::probe::{FORMS, Probe, timeout as parse_timeout};
 
 const TIMEOUT: &str = "'timeout'";
 const KEYS: [&str; 2] = ["probe", "timeout"];
@@ -44,7 +44,7 @@ fn with_timeout(item: &Node, entries: &[Entry]) -> Result<String, ShapeError> {
             .at(timeout.range));
     }
     let wait = scalar(&timeout.value, TIMEOUT)?;
-    match duration(&wait) {
+    match parse_timeout(&wait) {
         Ok(_) => Ok(format!("{text},timeout={wait}")),
         Err(mistake) => Err(fault(mistake.to_string())
             .hinting("write for example {probe: gateway, timeout: 5s}")

@@ -7,7 +7,7 @@ use linesman_api::time::Time;
 use serde_json::json;
 
 use super::{AcceptedRelease, AcceptedReleases};
-use linesman_core::check::{Schema, check};
+use linesman_core::check::{Schema, check, check_options};
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::document::Document;
 use linesman_core::policy::Policy;
@@ -58,7 +58,7 @@ pub fn policy(bound: &Bound, schema: Schema<'_>) -> Result<Policy, Vec<Diagnosti
         document["capture"] = json!(spec.capture);
     }
     let document = Document::parse(&bound.policy, &document.to_string())?;
-    let problems = check(&document, schema);
+    let problems = [check_options(&spec.options), check(&document, schema)].concat();
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -168,6 +168,22 @@ mod tests {
         wrong.spec.desired_state = Some(json!({ "interfaces": [{ "nam": "br1" }] }));
         let problems = policy(&wrong, &|_| Ok(())).unwrap_err();
         assert!(problems[0].path.is_some(), "{problems:?}");
+    }
+
+    #[test]
+    fn a_policy_is_not_applied_without_a_probe_that_cannot_be_read() {
+        let mut wrong = bound(Stage::Released, 10);
+        wrong.spec.options.probes = Some(vec!["dns".into(), "gateway,timout=5s".into()]);
+        wrong.spec.options.patience = Some(1_000_000);
+        let problems = policy(&wrong, &|_| Ok(())).unwrap_err();
+        let lines: Vec<String> = problems.iter().map(Diagnostic::line).collect();
+        assert_eq!(
+            lines,
+            [
+                "probes[1]: \"gateway,timout=5s\" is not a probe: it has no option \"timout=5s\" [LM0018]",
+                "patience: it is at most 3600 seconds and cannot be 1000000 [LM0018]"
+            ]
+        );
     }
 
     #[test]

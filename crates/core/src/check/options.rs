@@ -1,0 +1,21 @@
+//! Settings of a policy that came from a cluster: admission sees them first, but not all that is wrong with them.
+
+use crate::codes::WRONG_OPTION;
+use crate::diagnostic::Diagnostic;
+use crate::path::Path;
+use crate::policy::Options;
+use crate::probe::{FORMS, LONGEST_PATIENCE, Probe};
+
+pub fn check_options(options: &Options) -> Vec<Diagnostic> {
+    let probes = options.probes.iter().flatten().enumerate().filter_map(|(index, text)| {
+        let error = text.parse::<Probe>().err()?;
+        let place = Path::root().key("probes").index(index);
+        Some(Diagnostic::new(WRONG_OPTION, error.brief()).at(place).hint(format!("use one of {FORMS}")))
+    });
+    let longest = LONGEST_PATIENCE.as_secs();
+    let patience = options.patience.filter(|seconds| *seconds > longest).map(|seconds| {
+        let message = format!("it is at most {longest} seconds and cannot be {seconds}");
+        Diagnostic::new(WRONG_OPTION, message).at(Path::root().key("patience"))
+    });
+    probes.chain(patience).collect()
+}
