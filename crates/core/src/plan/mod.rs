@@ -4,6 +4,7 @@ mod address;
 mod applicable;
 mod change;
 pub mod codes;
+mod dns;
 mod follow;
 mod persist;
 mod refusal;
@@ -39,6 +40,12 @@ pub struct Plan {
     pub removed: BTreeSet<InterfaceName>,
     /// The touched interfaces that carry the path by which this host is reached.
     pub own_path: BTreeSet<InterfaceName>,
+    /// What will probably go wrong, though nothing forbids it; each with its code.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Probes that could not say whether the change does harm, where somebody asked them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_protected: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -135,6 +142,8 @@ fn summarise(view: &View<'_>, facts: &Facts, changes: Vec<Change>) -> Plan {
         created: follow::created(view, &changes),
         removed: named(&changes, ChangeKind::Remove),
         touched,
+        warnings: dns::unreachable(view.desired, view.observed, &changes).into_iter().collect(),
+        not_protected: Vec::new(),
         changes,
     }
 }

@@ -16,6 +16,10 @@ pub(super) fn render(plan: &Plan, colour: bool) -> String {
         lines.push("No changes: the host is already in the desired state.".into());
     }
     lines.push(style.bold(&impact(plan)));
+    lines.extend(plan.warnings.iter().map(|warning| style.yellow(&format!("warning: {warning}"))));
+    if !plan.not_protected.is_empty() {
+        lines.push(style.yellow(&format!("not protected: {}", plan.not_protected.join(", "))));
+    }
     lines.join("\n") + "\n"
 }
 
