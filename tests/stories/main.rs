@@ -20,6 +20,7 @@ mod on_node;
 mod ovsdb;
 mod persist;
 mod probes;
+mod protection;
 mod rollback;
 mod topology;
 mod verbs;

@@ -22,7 +22,7 @@ pub fn log_outcome(policy: &str, outcome: &Outcome) {
     match outcome.verdict {
         Verdict::Unchanged => info!(policy, "already in the desired state; no changes made"),
         Verdict::Committed | Verdict::Pending => {
-            info!(policy, "committed after {:.1} s", seconds(outcome.milliseconds));
+            info!(policy, "committed after {:.1} s: {}", seconds(outcome.milliseconds), outcome.checks());
         }
         Verdict::RolledBack => warn!(policy, "rolled back: {reason}"),
         Verdict::Abandoned => warn!(policy, "no changes made: {reason}"),
@@ -30,6 +30,9 @@ pub fn log_outcome(policy: &str, outcome: &Outcome) {
             let remaining = outcome.remaining.join("; ");
             warn!(policy, remaining, "rolled back, but not everything was restored: {reason}");
         }
+    }
+    if !outcome.probes.not_protected.is_empty() {
+        warn!(policy, "not protected: {}", outcome.probes.not_protected.join(", "));
     }
     outcome.notes.iter().for_each(|note| info!(policy, "{note}"));
 }

@@ -121,6 +121,9 @@ pub struct Outcome {
     pub milliseconds: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub worker_peak_kib: u64,
+    /// Somebody asked not to compare the host with the desired state.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unverified: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -131,6 +134,26 @@ pub struct ProbeResults {
     pub after: Vec<ProbeResult>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after_rollback: Vec<ProbeResult>,
+    /// Probes that could not say whether the change does harm, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_protected: Vec<String>,
+}
+
+/// What was checked, in words: no more than what was.
+pub fn checks(verified: bool, probed: &[ProbeResult]) -> String {
+    let passed: Vec<String> = probed
+        .iter()
+        .filter(|result| result.status.passed())
+        .map(|result| result.probe.spec.to_string())
+        .collect();
+    match (verified, passed.is_empty()) {
+        (true, false) => format!("verified and probed ({})", passed.join(", ")),
+        (false, false) => format!("probed ({}), not verified", passed.join(", ")),
+        (true, true) if probed.is_empty() => "verified; nothing was probed".into(),
+        (true, true) => "verified; no probe passes".into(),
+        (false, true) if probed.is_empty() => "neither verified nor probed".into(),
+        (false, true) => "not verified; no probe passes".into(),
+    }
 }
 
 fn is_zero(n: &u64) -> bool {
@@ -153,6 +176,7 @@ impl Outcome {
             ended: String::new(),
             milliseconds: 0,
             worker_peak_kib: 0,
+            unverified: false,
         }
     }
 
@@ -174,6 +198,11 @@ impl Outcome {
         Some(self.code.as_ref().map_or_else(|| reason.clone(), |code| format!("{reason} [{code}]")))
     }
 
+    /// What was checked before the commit, in words.
+    pub fn checks(&self) -> String {
+        checks(!self.unverified, &self.probes.after)
+    }
+
     pub fn succeeded(&self) -> bool {
         matches!(self.verdict, Verdict::Unchanged | Verdict::Committed | Verdict::Pending)
     }
@@ -188,6 +217,25 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_was_checked_is_said_to_be() {
+        use crate::probe::ProbeStatus;
+        let result = |text: &str, status| ProbeResult {
+            probe: text.parse().unwrap(),
+            status,
+            after: std::time::Duration::ZERO,
+        };
+        let passed = || ProbeStatus::Passed { took: std::time::Duration::ZERO, note: None };
+        let some = [result("gateway:v4", passed()), result("dns", ProbeStatus::failed("silent"))];
+        let none = [result("dns", ProbeStatus::NotApplicable { why: "no server".into() })];
+        assert_eq!(checks(true, &some), "verified and probed (gateway:v4)");
+        assert_eq!(checks(true, &none), "verified; no probe passes");
+        assert_eq!(checks(true, &[]), "verified; nothing was probed");
+        assert_eq!(checks(false, &some), "probed (gateway:v4), not verified");
+        assert_eq!(checks(false, &none), "not verified; no probe passes");
+        assert_eq!(checks(false, &[]), "neither verified nor probed");
+    }
 
     #[test]
     fn a_failed_step_is_shown_as_it_is_stored() {

@@ -36,11 +36,14 @@ pub struct DeadManSwitch {
     task: JoinHandle<()>,
     made: Rc<RefCell<Option<Instant>>>,
     seconds: Rc<Cell<u32>>,
+    /// From then on NetworkManager's own timer decides, whatever this process still waits for.
+    until: Rc<Cell<Instant>>,
 }
 
 impl DeadManSwitch {
-    /// nmstate makes the checkpoint and does not report its name: whatever appears beside `known` is it.
-    pub async fn arm(nm: &Nm, known: Vec<String>, dead_man: Duration) -> Result<Self> {
+    /// nmstate makes the checkpoint and does not report its name: whatever appears beside `known` is it. It is wound
+    /// for `longest` at most.
+    pub async fn arm(nm: &Nm, known: Vec<String>, dead_man: Duration, longest: Duration) -> Result<Self> {
         let mut events = nm.checkpoint_events().await?;
         let (publish, state) = watch::channel(CheckpointState::Awaited);
         let nm = nm.clone();
@@ -48,6 +51,8 @@ impl DeadManSwitch {
         let since = made.clone();
         let seconds = Rc::new(Cell::new(whole_seconds(dead_man)));
         let wound = seconds.clone();
+        let until = Rc::new(Cell::new(Instant::now() + longest));
+        let deadline = until.clone();
         let task = tokio::task::spawn_local(async move {
             let mut turn = tokio::time::interval(WIND_EVERY.min(dead_man / 4));
             loop {
@@ -68,9 +73,10 @@ impl DeadManSwitch {
                         publish.send_replace(CheckpointState::Lost(path));
                         return;
                     }
-                    (CheckpointState::Open(path), Ok(_)) => {
+                    (CheckpointState::Open(path), Ok(_)) if Instant::now() < deadline.get() => {
                         nm.wind(&path, wound.get()).await.ok();
                     }
+                    (CheckpointState::Open(_), Ok(_)) => {}
                     // One that is gone says so at once; one that is busy with the change is only late.
                     (CheckpointState::Open(_), Err(_)) if asked.elapsed() > BUSY => {}
                     (CheckpointState::Open(path), Err(_)) => {
@@ -82,7 +88,7 @@ impl DeadManSwitch {
                 }
             }
         });
-        Ok(Self { state, task, made, seconds })
+        Ok(Self { state, task, made, seconds, until })
     }
 
     pub fn state(&self) -> CheckpointState {
@@ -97,6 +103,16 @@ impl DeadManSwitch {
     /// From the next turn on NetworkManager waits only so long for a sign of life.
     pub fn tighten(&self, dead_man: Duration) {
         self.seconds.set(whole_seconds(dead_man));
+    }
+
+    /// Winds it for so long from now, at most.
+    pub fn wind_for(&self, longest: Duration) {
+        self.until.set(Instant::now() + longest);
+    }
+
+    /// The change is to be rolled back: if that takes too long, NetworkManager does it.
+    pub fn stop_winding(&self) {
+        self.wind_for(Duration::ZERO);
     }
 
     /// Ends only when the checkpoint is lost.

@@ -17,6 +17,9 @@ use crate::{Error, Result, failpoint};
 /// The hidden verb by which the binary becomes a worker.
 pub const VERB: &str = "apply-worker";
 
+/// How long a worker that was killed may take to be gone; shorter than NetworkManager's own timer.
+const REAP: Duration = Duration::from_secs(3);
+
 #[derive(Debug, Serialize, Deserialize)]
 struct WorkerRequest {
     desired: Value,
@@ -101,9 +104,14 @@ impl Worker {
         })
     }
 
-    /// Ends it, unless it has ended, and waits until it is gone: only then can a rollback be trusted.
-    pub async fn kill(mut self) {
-        self.child.kill().await.ok();
+    /// Ends it, unless it has ended, and waits until it is gone: only then can a rollback be trusted. Returns its
+    /// number if it is not gone in time: a process in uninterruptible sleep dies when the kernel lets it go, which may
+    /// be never, and the host must not stay cut off until then.
+    pub async fn kill(mut self) -> Option<u32> {
+        let process = self.child.id()?;
+        self.child.start_kill().ok();
+        let gone = tokio::time::timeout(REAP, self.child.wait()).await;
+        gone.is_err().then_some(process)
     }
 }
 

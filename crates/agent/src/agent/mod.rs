@@ -7,7 +7,7 @@ mod signals;
 mod start;
 
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use linesman_core::reconcile::Ledger;
 use linesman_engine::observe::live::Depth;
@@ -38,6 +38,8 @@ struct Agent {
     metrics: Rc<Metrics>,
     status: watch::Sender<Status>,
     started: String,
+    /// When it last tried the probes of the host while nothing was going on.
+    probed_at: Option<Instant>,
 }
 
 /// Runs until it is stopped.

@@ -1,13 +1,13 @@
 //! Load, decide, act, report, until there is nothing to do.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Policy;
 use linesman_core::reconcile::{Next, PolicyState, Situation, decide};
 use linesman_core::secrets::Secrets;
 use linesman_daemon::clock;
-use linesman_engine::transaction::{Session, Step};
+use linesman_engine::transaction::{Session, Step, remember_settled};
 use tracing::{info, warn};
 
 use super::Agent;
@@ -17,6 +17,9 @@ use crate::{freeze, ledger, progress, status};
 
 /// Another writer may be in the middle of a change: drift is corrected if it is still there after this time.
 const SETTLE_TIME: Duration = Duration::from_secs(1);
+
+/// Something must have happened in between as well: nothing is probed on a host at rest.
+const PROBE_AGAIN: Duration = Duration::from_secs(300);
 
 impl Agent {
     /// Load, decide, act, report, until there is nothing to do; returns how long to rest at most.
@@ -36,6 +39,7 @@ impl Agent {
             };
             match decide(&situation) {
                 Next::Idle { until } => {
+                    self.remember_settled();
                     self.publish_to_cluster().await;
                     return until.map(|u| Duration::from_secs(u.saturating_sub(clock::now()).max(1)));
                 }
@@ -59,6 +63,15 @@ impl Agent {
         let is_observed = |name: &str| self.host.is_observed(name);
         if self.ledger.note_drift(&self.host.drift, is_observed, clock::now()) {
             self.store();
+        }
+    }
+
+    /// What passes while nothing is going on is waited for before the next change, should it fail then.
+    fn remember_settled(&mut self) {
+        let due = self.probed_at.is_none_or(|at| at.elapsed() > PROBE_AGAIN);
+        if due && self.host.is_settled() {
+            self.probed_at = Some(Instant::now());
+            tokio::task::spawn_local(remember_settled(self.config.settings.clone()));
         }
     }
 

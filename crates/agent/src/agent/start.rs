@@ -89,6 +89,7 @@ pub async fn start(config: Config) -> Result<Option<Started>> {
         metrics,
         status,
         started,
+        probed_at: None,
     };
     agent.catch_up().await;
     systemd::ready();

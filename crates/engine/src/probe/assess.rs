@@ -57,7 +57,8 @@ impl ProbeAssessment {
         (!broken.is_empty()).then(|| broken.join("; "))
     }
 
-    fn broken(&self) -> impl Iterator<Item = &ProbeComparison> {
+    /// What speaks against the change.
+    pub fn broken(&self) -> impl Iterator<Item = &ProbeComparison> {
         let against =
             |change: &ProbeChange| matches!(change, ProbeChange::Broke { .. } | ProbeChange::Weakened { .. });
         self.comparisons.iter().filter(move |comparison| against(&comparison.change))

@@ -11,6 +11,7 @@ mod race;
 mod resolv_conf;
 mod resolve;
 mod run;
+mod settled;
 mod tcp;
 mod wait;
 
@@ -20,4 +21,5 @@ pub use linesman_core::probe::{
     DEFAULT_TIMEOUT, Family, ParseError, Probe, ProbeResult, ProbeSpec, ProbeStatus, default_probes,
 };
 pub use run::run_once;
+pub use settled::SettledProbes;
 pub use wait::wait_until_pass;

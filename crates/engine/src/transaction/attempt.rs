@@ -11,13 +11,13 @@ use super::{
 use crate::dead_man_switch::{CheckpointState, DeadManSwitch};
 use crate::journal::{Journal, Phase, Record};
 use crate::nm::Nm;
-use crate::probe::{self, Probe, ProbeResult};
+use crate::probe::{self, Probe, ProbeResult, ProbeSpec};
 use crate::snapshot::Snapshot;
 use crate::verify::{self, Scope, Verification};
 use crate::watch::Watch;
 use crate::worker::{Worker, WorkerReply};
 use crate::{desired, failpoint};
-use linesman_core::outcome::FailedStep;
+use linesman_core::outcome::{FailedStep, checks};
 
 pub struct Context<'a> {
     pub request: &'a Request,
@@ -25,6 +25,8 @@ pub struct Context<'a> {
     pub loaded: &'a Loaded,
     pub snapshot: &'a Snapshot,
     pub before: &'a [ProbeResult],
+    /// Probes that passed when the host was settled.
+    pub settled: &'a [ProbeSpec],
     pub probes: &'a [Probe],
 }
 
@@ -48,7 +50,8 @@ pub async fn run(
     let watch = Watch::start(Some(nm)).await;
     let known =
         nm.checkpoints().await.map_err(|e| AttemptFailure::new(FailedStep::Checkpoint, e.to_string()))?;
-    let mut switch = DeadManSwitch::arm(nm, known, dead_man_while_applying(settings, record))
+    let dead_man = dead_man_while_applying(settings, record);
+    let mut switch = DeadManSwitch::arm(nm, known, dead_man, request.limit + SLACK)
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Checkpoint, e.to_string()))?;
 
@@ -70,9 +73,12 @@ pub async fn run(
                 reply = guarded(&mut stop, reply_of(&mut worker, request.limit)) => reply,
                 () = switch.lost() => reply_after_loss(&mut worker).await,
             };
+            if reply.is_err() {
+                switch.stop_winding();
+            }
             // Whatever ended the wait: nothing may change any more when the rollback begins.
-            worker.kill().await;
-            reply
+            let stuck_worker = worker.kill().await;
+            reply.map_err(|failure| AttemptFailure { stuck_worker, ..failure })
         }
     };
     // However the worker ended, its checkpoint must be known for the rollback.
@@ -85,6 +91,7 @@ pub async fn run(
         return Err(lost());
     }
     switch.tighten(settings.dead_man);
+    switch.wind_for(longest_check(request, settings));
     failpoint::reach("applied").await;
 
     let mut done = Applied { worker_peak_kib: reply.peak_kib, ..Applied::default() };
@@ -114,7 +121,8 @@ pub async fn run(
     if let Completion::Confirm { within } = request.completion {
         let checkpoint = record.checkpoint.clone().unwrap_or_default();
         confirm::open(journal, record, &checkpoint, within)?;
-        say(Step::Unconfirmed { checkpoint, within });
+        let checks = checks(request.verify, &done.probes);
+        say(Step::Unconfirmed { checkpoint, within, checks });
         tokio::select! {
             result = guarded(&mut stop, confirm::await_decision(record, settings, within)) => result?,
             () = switch.lost() => return Err(lost()),
@@ -137,16 +145,23 @@ async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, 
     let whole = linesman_core::plan::applicable(&record.desired, &context.snapshot.state);
     let wanted = desired::changed_only(&whole, &record.plan);
     let dead_man = dead_man_while_applying(context.settings, record);
-    Worker::start(&wanted, dead_man, context.request.options, &context.settings.worker_arguments)
-        .await
-        .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))
+    let limit = context.request.limit;
+    let start = Worker::start(&wanted, dead_man, context.request.options, &context.settings.worker_arguments);
+    match tokio::time::timeout(limit, start).await {
+        Ok(started) => started.map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string())),
+        Err(_) => Err(too_long(limit)),
+    }
+}
+
+fn too_long(limit: Duration) -> AttemptFailure {
+    AttemptFailure {
+        code: failures::TOO_LONG,
+        ..AttemptFailure::new(FailedStep::Apply, format!("not finished within {} s", limit.as_secs()))
+    }
 }
 
 async fn reply_of(worker: &mut Worker, limit: Duration) -> Result<WorkerReply, AttemptFailure> {
-    tokio::time::timeout(limit, worker.reply()).await.map_err(|_| AttemptFailure {
-        code: failures::TOO_LONG,
-        ..AttemptFailure::new(FailedStep::Apply, format!("not finished within {} s", limit.as_secs()))
-    })
+    tokio::time::timeout(limit, worker.reply()).await.map_err(|_| too_long(limit))
 }
 
 /// The checkpoint is gone while nmstate is at it: nmstate itself rolled back and is about to say why, or
@@ -240,6 +255,18 @@ fn lost() -> AttemptFailure {
         FailedStep::Checkpoint,
         "NetworkManager lost the checkpoint during the change (it was restarted, or its timer ran out)",
     )
+}
+
+/// What NetworkManager and Open vSwitch may take to answer beside what is waited for.
+const SLACK: Duration = Duration::from_secs(60);
+
+/// How long the change may be held open once it is applied. Each wait has its own limit; this is for one that hangs.
+fn longest_check(request: &Request, settings: &Settings) -> Duration {
+    let confirmation = match request.completion {
+        Completion::Commit => Duration::ZERO,
+        Completion::Confirm { within } => within,
+    };
+    request.limit + settings.settle + request.patience + confirmation + SLACK
 }
 
 /// NetworkManager's timer runs out before it reads that it was wound, if it is busy with the change

@@ -3,6 +3,7 @@
 //! load (IO) -> decide (pure) -> write down (IO) -> attempt (IO) -> commit or restore (IO) -> report.
 
 mod attempt;
+mod baseline;
 pub(crate) mod carry;
 mod confirm;
 mod load;
@@ -18,10 +19,12 @@ use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::plan::Plan;
 use linesman_core::plan::codes::OVS_NOT_RUNNING;
+use linesman_core::probe as core_probe;
 use linesman_core::secrets;
 use serde_json::Value;
 use tokio::sync::watch;
 
+pub use baseline::{not_protected, remember_settled};
 pub use confirm::{Decision, commit, decide, rollback};
 pub use load::{Loaded, load};
 
@@ -29,7 +32,9 @@ use crate::descriptors::Descriptors;
 use crate::error::Category;
 use crate::journal::{Journal, Phase, Record};
 use crate::lock::HostLock;
-use crate::probe::{self, Cluster, Probe, ProbeResult};
+use crate::probe::{self, Cluster, Probe, ProbeResult, SettledProbes};
+use crate::snapshot::Snapshot;
+use crate::watch::Watch;
 use crate::worker::ApplyOptions;
 use crate::{Error, Result, desired, failpoint, observe, ovs, recover, restore, snapshot};
 use linesman_core::outcome::{FailedStep, Outcome, ProbeResults, Verdict};
@@ -68,7 +73,7 @@ impl Request {
             completion: Completion::Commit,
             options: ApplyOptions::default(),
             probes: None,
-            patience: Duration::from_secs(20),
+            patience: linesman_core::probe::DEFAULT_PATIENCE,
             limit: Duration::from_secs(120),
             verify: true,
             protect: None,
@@ -129,6 +134,8 @@ pub enum Step {
     Unconfirmed {
         checkpoint: String,
         within: Duration,
+        /// What was checked so far, in words.
+        checks: String,
     },
     RollingBack {
         reason: String,
@@ -145,11 +152,20 @@ pub(crate) struct AttemptFailure {
     pub reason: String,
     pub differences: Vec<Difference>,
     pub probes: Vec<ProbeResult>,
+    /// The worker process, if it was killed and is not gone.
+    pub stuck_worker: Option<u32>,
 }
 
 impl AttemptFailure {
     fn new(step: FailedStep, reason: impl Into<String>) -> Self {
-        Self { step, code: step.code(), reason: reason.into(), differences: Vec::new(), probes: Vec::new() }
+        Self {
+            step,
+            code: step.code(),
+            reason: reason.into(),
+            differences: Vec::new(),
+            probes: Vec::new(),
+            stuck_worker: None,
+        }
     }
 }
 
@@ -226,20 +242,30 @@ async fn attempt_change(
     say: &mut dyn FnMut(Step),
 ) -> Result<Outcome, Refusal> {
     let journal = Journal::new(&settings.state_dir);
-    let (desired, mut plan) = decide_plan(request, &mut loaded).await?;
+    let memory = SettledProbes::of(&settings.state_dir);
+    let settled = memory.read();
+    let (mut desired, mut plan) = decide_plan(request, &mut loaded).await?;
     say(Step::Planned(plan.clone()));
     if plan.is_empty() {
         return Ok(Outcome::unchanged());
     }
-    // nmstate writes the profile of every interface that the document names, and applies it again,
-    // which takes addresses of others away: the snapshot covers them all.
-    plan.touched.extend(desired::interfaces(&desired).map(Into::into));
     load::preconditions(&loaded, &desired).await?;
-    let (before, snapshot) = tokio::join!(
+    let (mut before, snapshot) = tokio::join!(
         probe::run_once(&probes, &settings.cluster),
-        snapshot::take(&loaded.nm, &loaded.view, &loaded.profiles, &loaded.observed, &plan.touched),
+        take_snapshot(&loaded, &mut plan, &desired)
     );
-    let snapshot = snapshot?;
+    let mut snapshot = snapshot?;
+    if let Some(later) = baseline::await_settled(&before, &settled, settings, &loaded.nm).await {
+        // What came up meanwhile belongs to the former state.
+        before = later;
+        loaded = load().await?;
+        loaded.facts.protect = request.protect;
+        (desired, plan) = decide_plan(request, &mut loaded).await?;
+        if plan.is_empty() {
+            return Ok(Outcome::unchanged());
+        }
+        snapshot = take_snapshot(&loaded, &mut plan, &desired).await?;
+    }
     say(Step::Probed(before.clone()));
     let mut record = Record {
         policies: request.policies.clone(),
@@ -257,13 +283,17 @@ async fn attempt_change(
         loaded: &loaded,
         snapshot: &snapshot,
         before: &before,
+        settled: &settled,
         probes: &probes,
     };
     let attempted = attempt::run(&context, &journal, &mut record, stop, say).await;
     match attempted {
         Ok(done) => {
+            memory.replace(&done.probes);
+            let not_protected = core_probe::not_protected(&before, &done.probes, &settled);
             let outcome = Outcome {
-                probes: ProbeResults { before, after: done.probes, after_rollback: Vec::new() },
+                probes: ProbeResults { before, after: done.probes, not_protected, ..ProbeResults::default() },
+                unverified: !request.verify,
                 notes: done.notes,
                 milliseconds: done.milliseconds,
                 worker_peak_kib: done.worker_peak_kib,
@@ -281,7 +311,9 @@ async fn attempt_change(
             let reason = secrets::redacted(&failure.reason, &record.desired);
             let failure = AttemptFailure { reason, ..failure };
             say(Step::RollingBack { reason: failure.reason.clone() });
-            Ok(roll_back(&journal, &mut record, &context, before.clone(), failure).await)
+            let outcome = roll_back(&journal, &mut record, &context, failure).await;
+            memory.remember(&outcome.probes.after_rollback);
+            Ok(outcome)
         }
     }
 }
@@ -292,6 +324,13 @@ pub async fn plan(request: &Request) -> Result<(Plan, Loaded), Refusal> {
     loaded.facts.protect = request.protect;
     let (_, plan) = decide_plan(request, &mut loaded).await?;
     Ok((plan, loaded))
+}
+
+/// nmstate writes the profile of every interface that the document names, and applies it again,
+/// which takes addresses of others away: the snapshot covers them all.
+async fn take_snapshot(loaded: &Loaded, plan: &mut Plan, desired: &Value) -> Result<Snapshot> {
+    plan.touched.extend(desired::interfaces(desired).map(Into::into));
+    snapshot::take(&loaded.nm, &loaded.view, &loaded.profiles, &loaded.observed, &plan.touched).await
 }
 
 async fn decide_plan(request: &Request, loaded: &mut Loaded) -> Result<(Value, Plan), Refusal> {
@@ -315,8 +354,7 @@ fn refusal(problems: Vec<Diagnostic>) -> Refusal {
 async fn roll_back(
     journal: &Journal,
     record: &mut Record,
-    attempt::Context { snapshot, probes, settings, loaded, .. }: &attempt::Context<'_>,
-    before: Vec<ProbeResult>,
+    context: &attempt::Context<'_>,
     failure: AttemptFailure,
 ) -> Outcome {
     let touched = record.phase != Phase::Prepared;
@@ -326,18 +364,25 @@ async fn roll_back(
         tracing::error!(change = record.id, error = %e, "cannot write the journal");
     }
     failpoint::reach("rolling-back").await;
-    let restored = if touched {
+    let mut restored = if touched {
         let (checkpoint, desired) = (record.checkpoint.as_deref(), &record.desired);
-        restore::restore(Some(&loaded.nm), snapshot, &record.plan, desired, checkpoint).await
+        restore::restore(Some(&context.loaded.nm), context.snapshot, &record.plan, desired, checkpoint).await
     } else {
         restore::Restored::default()
     };
-    let after_rollback = if touched { probe::run_once(probes, &settings.cluster).await } else { Vec::new() };
+    restored.remaining.extend(failure.stuck_worker.map(|process| {
+        format!(
+            "process {process}, which applied the change, was killed and still runs in the kernel: what it was doing \
+             may take effect later"
+        )
+    }));
+    let after_rollback = if touched { probe_rollback(context, &mut restored).await } else { Vec::new() };
     let verdict = match (touched, restored.remaining.is_empty()) {
         (false, _) => Verdict::Abandoned,
         (true, true) => Verdict::RolledBack,
         (true, false) => Verdict::Incomplete,
     };
+    let not_protected = core_probe::not_protected(context.before, &failure.probes, context.settled);
     let outcome = Outcome {
         category: Some(match verdict {
             Verdict::Abandoned => Category::Transient,
@@ -352,7 +397,12 @@ async fn roll_back(
         differences: failure.differences,
         remaining: restored.remaining,
         notes: restored.notes,
-        probes: ProbeResults { before, after: failure.probes, after_rollback },
+        probes: ProbeResults {
+            before: context.before.to_vec(),
+            after: failure.probes,
+            after_rollback,
+            not_protected,
+        },
         ..Outcome::new(verdict)
     };
     if restored.unfinished {
@@ -363,4 +413,30 @@ async fn roll_back(
         tracing::error!(change = record.id, error = %e, "cannot write the journal");
     }
     outcome
+}
+
+/// How long what passed before may take to pass again, within the patience: a lease, a bond or a spanning tree takes its
+/// time here, too.
+const BACK_AT_LEAST: Duration = Duration::from_secs(30);
+const BACK_AT_MOST: Duration = Duration::from_secs(300);
+
+/// A rollback has ended when what passed before the change passes again.
+async fn probe_rollback(
+    context: &attempt::Context<'_>,
+    restored: &mut restore::Restored,
+) -> Vec<ProbeResult> {
+    let attempt::Context { probes, before, settings, loaded, request, .. } = context;
+    if restored.unfinished {
+        return probe::run_once(probes, &settings.cluster).await;
+    }
+    let within = request.patience.clamp(BACK_AT_LEAST, BACK_AT_MOST);
+    let watch = Watch::start(Some(&loaded.nm)).await;
+    let wake = async || watch.next().await;
+    let after = probe::wait_until_pass(probes, before, &settings.cluster, within, wake).await;
+    let failing = probe::assess(before, &after);
+    let seconds = within.as_secs();
+    restored.remaining.extend(failing.broken().map(|comparison| {
+        format!("{comparison}; it passed before the change (waited {seconds} s after the rollback)")
+    }));
+    after
 }

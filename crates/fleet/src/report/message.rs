@@ -16,8 +16,19 @@ pub fn success(outcome: &Outcome, reverting: bool) -> String {
     match (outcome.verdict, reverting) {
         (Verdict::Unchanged, false) => "already in the desired state; no changes made".into(),
         (Verdict::Unchanged, true) => "already reverted; no changes made".into(),
-        (_, true) => format!("reverted in {}", seconds(outcome.milliseconds)),
-        (_, false) => format!("verified and probed, in {}", seconds(outcome.milliseconds)),
+        // Finished by another process after a crash: nobody here saw the probes.
+        (_, false) if outcome.milliseconds == 0 => "applied".into(),
+        (_, true) if outcome.milliseconds == 0 => "reverted".into(),
+        (_, true) => format!("reverted: {}", checked(outcome)),
+        (_, false) => checked(outcome),
+    }
+}
+
+fn checked(outcome: &Outcome) -> String {
+    let text = format!("{}, in {}", outcome.checks(), seconds(outcome.milliseconds));
+    match outcome.probes.not_protected.as_slice() {
+        [] => short(&text),
+        missing => short(&format!("{text}; not protected: {}", missing.join(", "))),
     }
 }
 

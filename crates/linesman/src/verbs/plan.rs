@@ -1,7 +1,8 @@
 //! `linesman plan`: what would change.
 
-use linesman_engine::transaction::{self, Settings};
+use linesman_engine::transaction::{self, Request, Settings};
 
+use super::apply;
 use crate::cli::{Format, PlanArgs};
 use crate::exit::Exit;
 use crate::{output, read};
@@ -11,11 +12,15 @@ pub async fn run(args: PlanArgs, format: Format, settings: &Settings) -> Exit {
         Ok(document) => document,
         Err(exit) => return exit,
     };
-    let request = super::request(&document, args.protect);
-    let plan = match transaction::plan(&request).await {
+    let request =
+        Request { probes: apply::declared_probes(&document), ..super::request(&document, args.protect) };
+    let mut plan = match transaction::plan(&request).await {
         Ok((plan, _)) => plan,
         Err(refusal) => return super::refused(&refusal, &document),
     };
+    if !plan.is_empty() {
+        plan.not_protected = transaction::not_protected(&request, settings).await;
+    }
     match format {
         Format::Text => output::line(plan.render(output::colour()).trim_end()),
         other => output::data(other, &plan),

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use linesman_core::check::without_cluster;
 use linesman_core::document::Document;
+use linesman_core::probe::DEFAULT_PATIENCE;
 use linesman_engine::probe::Probe;
 use linesman_engine::transaction::{self, Completion, Request, Settings};
 use linesman_engine::worker::ApplyOptions;
@@ -47,7 +48,7 @@ pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
     let mut trial = None;
     let result = {
         let mut say = |step: transaction::Step| {
-            if let transaction::Step::Unconfirmed { checkpoint, within } = &step {
+            if let transaction::Step::Unconfirmed { checkpoint, within, .. } = &step {
                 match &front {
                     Some(front) => return front.let_go(checkpoint, *within),
                     None => trial = Some(trial::Trial::start(settings, *within)),
@@ -75,7 +76,6 @@ pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
 fn request(args: &ApplyArgs, document: &Document) -> Request {
     const UNCONFIRMED: Duration = Duration::from_secs(60);
     const APPLYING: Duration = Duration::from_secs(120);
-    const PATIENCE: Duration = Duration::from_secs(20);
     let completion = match (args.try_for, args.no_commit) {
         (Some(within), _) => Completion::Confirm { within },
         (None, true) => Completion::Confirm { within: args.timeout.unwrap_or(UNCONFIRMED) },
@@ -87,7 +87,7 @@ fn request(args: &ApplyArgs, document: &Document) -> Request {
         completion,
         options: ApplyOptions { override_interface: args.override_iface, memory_only: args.memory_only },
         probes: probes(args, document),
-        patience: args.patience.or(said).unwrap_or(PATIENCE),
+        patience: args.patience.or(said).unwrap_or(DEFAULT_PATIENCE),
         limit: limit.unwrap_or(APPLYING),
         verify: !args.no_verify,
         ..super::request(document, args.protect)
@@ -99,8 +99,13 @@ fn probes(args: &ApplyArgs, document: &Document) -> Option<Vec<Probe>> {
     match (args.no_probes, args.probes.is_empty()) {
         (true, _) => Some(Vec::new()),
         (false, false) => Some(args.probes.clone()),
-        (false, true) => document.probes().map(|probes| probes.map(|(probe, _)| probe.clone()).collect()),
+        (false, true) => declared_probes(document),
     }
+}
+
+/// Those of the policy; none if it names none.
+pub fn declared_probes(document: &Document) -> Option<Vec<Probe>> {
+    document.probes().map(|probes| probes.map(|(probe, _)| probe.clone()).collect())
 }
 
 /// Ctrl-C and SIGTERM roll the change back. A terminal that hangs up does not: the change

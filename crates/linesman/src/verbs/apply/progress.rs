@@ -31,8 +31,8 @@ impl Progress {
             Step::Applying => self.print("applying"),
             Step::Verifying => self.print("verifying"),
             Step::Probing => self.print("probing"),
-            Step::Unconfirmed { checkpoint, .. } => {
-                self.print("verified and probed");
+            Step::Unconfirmed { checkpoint, checks, .. } => {
+                self.print(checks);
                 output::line(format!("Checkpoint: {checkpoint}"));
             }
             Step::RollingBack { reason } => self.print(&format!("rolling back: {reason}")),

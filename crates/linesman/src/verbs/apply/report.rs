@@ -11,7 +11,8 @@ pub fn outcome(outcome: &Outcome) {
         Verdict::Unchanged => output::line("already in the desired state; no changes made"),
         Verdict::Committed if outcome.milliseconds > 0 => {
             output::line(format!(
-                "committed: verified and probed, {} from checkpoint to commit",
+                "committed: {}, {} from checkpoint to commit",
+                outcome.checks(),
                 seconds(outcome.milliseconds)
             ));
         }
@@ -42,6 +43,9 @@ pub fn outcome(outcome: &Outcome) {
 }
 
 fn probe_lines(outcome: &Outcome) {
+    if !outcome.probes.not_protected.is_empty() {
+        output::line(format!("  not protected: {}", outcome.probes.not_protected.join(", ")));
+    }
     if outcome.succeeded() {
         if !outcome.probes.after.is_empty() {
             output::line(format!("  probes: {}", probes(&outcome.probes.after)));

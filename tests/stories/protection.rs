@@ -1,0 +1,153 @@
+//! What protects a host from a change: probes of all policies together, a rollback that ends when the host is as before,
+//! and NetworkManager's own timer when this program cannot end its worker.
+
+use std::time::Duration;
+
+use linesman_lab::Service;
+use linesman_tests::Host;
+use linesman_tests::agent_host::{AgentHost, policy};
+
+/// Takes the node's own address away.
+const CUT_OFF: &str = "interfaces:
+- name: eth0
+  type: ethernet
+  state: up
+  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.77.0.2, prefix-length: 24}]}
+";
+
+fn cut_off_policy(options: &str) -> String {
+    let state: String = CUT_OFF.lines().map(|line| format!("    {line}\n")).collect();
+    format!(
+        "apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\nmetadata: {{name: cut-off}}\nspec:\n  {options}\n  \
+         desiredState:\n{state}"
+    )
+}
+
+#[test]
+fn a_policy_without_probes_does_not_speak_for_another() {
+    let agent_host = AgentHost::new("union");
+    agent_host.stop();
+    agent_host.write("cut-off", &cut_off_policy("patience: 2"));
+    let quiet = policy("quiet", "probes: []\n  patience: 2", "br1", 1400, "eth1");
+    agent_host.write("quiet", &quiet);
+    agent_host.start();
+    agent_host.wait_phase("cut-off", "rolled-back");
+    agent_host.wait_phase("quiet", "in-sync");
+    let changes = agent_host.changes();
+    assert!(changes[0].contains("cut-off") && changes[0].contains("quiet"), "one change first: {changes:?}");
+    agent_host.host.assert_settled();
+    let last = agent_host
+        .host
+        .linesman(&["history", agent_host.host.history().last().unwrap()["id"].as_str().unwrap()]);
+    assert!(last.stdout.contains("verified; nothing was probed"), "{}", last.stdout);
+    agent_host.host.eventually("what passes is remembered", || {
+        let file =
+            agent_host.host.node.read_file("/var/lib/linesman/settled-probes.json").unwrap_or_default();
+        String::from_utf8_lossy(&file).contains("\"gateway:v4\"")
+    });
+}
+
+/// The lease and the default route by it, as the node has them now.
+fn lease(host: &Host) -> (bool, bool) {
+    let addresses = host.node.ip_json(&["-4", "address", "show", "eth0"]).unwrap();
+    let routes = host.node.ip_json(&["-4", "route", "show", "default"]).unwrap();
+    let leased =
+        addresses[0]["addr_info"].as_array().is_some_and(|all| all.iter().any(|a| a["dynamic"] == true));
+    (leased, routes.as_array().is_some_and(|routes| !routes.is_empty()))
+}
+
+#[test]
+fn a_rollback_ends_when_the_lease_is_back() {
+    let host = Host::new("lease");
+    let auto =
+        ["connection", "modify", "eth0", "ipv4.method", "auto", "ipv4.addresses", "", "ipv4.gateway", ""];
+    host.node.nmcli(&[&auto[..], &["ipv4.dns", "", "ipv4.may-fail", "no"]].concat()).unwrap();
+    host.node.nmcli(&["--wait", "60", "connection", "up", "eth0"]).unwrap();
+    assert_eq!(lease(&host), (true, true));
+
+    let apply = host.start_apply(CUT_OFF, &["--patience", "1s"], "rolling-back");
+    host.wait_failpoint("rolling-back");
+    assert_eq!(lease(&host), (false, false), "nobody is cut off, so this proves nothing");
+    host.lab.hub().silence(Service::Dhcp).unwrap();
+    host.pass_failpoint("rolling-back");
+    host.eventually("NetworkManager asks for a lease", || {
+        let state = host.node.nmcli(&["-g", "GENERAL.STATE", "device", "show", "eth0"]).unwrap();
+        state.starts_with("70") || apply.status().is_some()
+    });
+    host.lab.hub().restore(Service::Dhcp).unwrap();
+    let output = apply.wait().unwrap();
+    assert_eq!(lease(&host), (true, true), "{}", output.stdout);
+    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+
+    // One that does not come back is not called complete.
+    let apply = host.start_apply(CUT_OFF, &["--patience", "1s"], "rolling-back");
+    host.wait_failpoint("rolling-back");
+    host.lab.hub().silence(Service::Gateway).unwrap();
+    host.pass_failpoint("rolling-back");
+    let output = apply.wait().unwrap();
+    assert_eq!(output.code(), Some(6), "{}{}", output.stdout, output.stderr);
+    assert!(output.stdout.contains("  ! gateway:v4"), "{}", output.stdout);
+    let record = host.history().pop().unwrap();
+    assert_eq!(record["outcome"]["category"], "incomplete", "{record:#}");
+    assert_eq!(lease(&host), (true, true));
+}
+
+/// A process that is traced is not gone for its parent before its tracer has let it go: the same as one in
+/// uninterruptible sleep, which nobody can make at will.
+#[test]
+fn a_worker_that_cannot_be_ended_does_not_hold_a_host_cut_off() {
+    let host = Host::new("stuck");
+    let apply = host.start_apply(CUT_OFF, &["--timeout", "10s"], "worker-done");
+    host.wait_failpoint("worker-done");
+    let found = host.node.sh("grep -l '[a]pply-worker' /proc/[0-9]*/cmdline").unwrap();
+    let worker = found.trim().split('/').nth(2).unwrap().to_owned();
+    let ptrace = if cfg!(target_arch = "x86_64") { 101 } else { 117 };
+    let seize =
+        format!("syscall({ptrace}, 0x4206, $ARGV[0]+0, 0, 0) == 0 or die; print 'traced'; $| = 1; sleep 300");
+    let tracer = host.node.spawn(["perl", "-e", &seize, &worker]).unwrap();
+    host.eventually("the worker is traced", || {
+        let status = host.node.run(["cat", &format!("/proc/{worker}/status")]).unwrap();
+        status.lines().any(|line| line.starts_with("TracerPid:") && !line.ends_with("\t0"))
+    });
+    let output = apply.wait_at_most(Duration::from_secs(120)).unwrap();
+    assert_eq!(output.code(), Some(6), "{}{}", output.stdout, output.stderr);
+    assert!(output.stdout.contains(&format!("process {worker}")), "{}", output.stdout);
+    assert!(output.stdout.contains("still runs"), "{}", output.stdout);
+    host.assert_settled();
+    tracer.kill().unwrap();
+}
+
+fn bridge(name: &str) -> String {
+    format!("interfaces:\n- {{name: {name}, type: linux-bridge, state: up, ipv4: {{enabled: false}}}}\n")
+}
+
+#[test]
+fn what_passed_when_settled_is_waited_for_before_a_change() {
+    let host = Host::new("settled");
+    let first = host.apply(&bridge("br1"));
+    assert!(
+        first.stdout.contains("committed: verified and probed (gateway:v4, gateway:v6, dns)"),
+        "{}",
+        first.stdout
+    );
+    assert!(!first.stdout.contains("not protected"), "{}", first.stdout);
+
+    // As right after a rollback: nothing answers yet, and a moment later everything does.
+    host.lab.hub().block(&host.node).unwrap();
+    let apply = host.start_apply(CUT_OFF, &["--patience", "1s"], "settling");
+    host.wait_failpoint("settling");
+    host.lab.hub().unblock(&host.node).unwrap();
+    host.pass_failpoint("settling");
+    let output = apply.wait().unwrap();
+    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+    host.assert_settled();
+
+    // What stays silent is named, and not waited for again.
+    host.lab.hub().block(&host.node).unwrap();
+    let silent = host.apply(&bridge("br2"));
+    let known = "not protected: gateway:v4 (passed when the host was settled, failed before the change: ";
+    assert!(silent.stdout.contains(known), "{}", silent.stdout);
+    assert!(silent.stdout.contains("committed: verified; no probe passes"), "{}", silent.stdout);
+    let plan = host.linesman(&["plan", &host.document(&bridge("br3"))]);
+    assert!(plan.stdout.contains("not protected: gateway:v4 (failed before the change: "), "{}", plan.stdout);
+}
