@@ -27,8 +27,8 @@ use crate::document::Document;
 use crate::path::Path;
 use crate::secrets::left_open;
 pub use cluster::without_cluster;
-pub use several::unnamed_among_several;
 pub use options::check_options;
+pub use several::unnamed_among_several;
 use view::State;
 
 /// More mistakes than this are not listed: the first ones usually cause the rest.
