@@ -89,6 +89,10 @@ fn ports_routes_and_keys_of_others_are_as_before_after_a_rollback() {
     host.node.sh(OTHERS).expect("others set up their things");
     let before = belongings(&host);
 
+    // A change that stays takes nothing of theirs along either.
+    host.apply("interfaces: [{name: br-ex, type: ovs-interface, state: up, mtu: 1450}]\n");
+    assert_eq!(belongings(&host), before, "after a change was committed");
+
     // The bridge goes, is missed, and is made anew.
     let running = host.start_apply(GONE, &["--patience", "2s"], "");
     assert_rolled_back(running);

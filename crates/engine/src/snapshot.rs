@@ -193,3 +193,74 @@ fn is_local(ip: IpAddr) -> bool {
         IpAddr::V6(v6) => v6.is_loopback() || v6.is_unicast_link_local(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nm::{Active, Device};
+    use serde_json::json;
+
+    /// As version 0.1 wrote it: no routes, links and files, and fewer columns of Open vSwitch.
+    #[test]
+    fn a_snapshot_of_an_older_version_is_read() {
+        let row = json!({ "uuid": "1", "external_ids": { "a": "1" }, "other_config": {} });
+        let old = json!({
+            "version": 1,
+            "state": { "interfaces": [] },
+            "profiles": [],
+            "active": [],
+            "dns": GlobalDns::default(),
+            "hostname": { "running": "n1", "fixed": null },
+            "ovs": { "global": row, "bridges": { "br-ex": row }, "ports": { "eth0": row }, "interfaces": { "eth0": row } },
+            "foreign": []
+        });
+        let snapshot: Snapshot = serde_json::from_value(old).unwrap();
+        assert!(snapshot.routes.is_empty() && snapshot.links.is_empty());
+        assert_eq!(snapshot.files, None, "what was not looked for must not be removed");
+        let ports = &snapshot.ovs.unwrap().ports;
+        assert!(ports["eth0"].columns.is_empty() && ports["eth0"].members.is_empty());
+    }
+
+    #[test]
+    fn routes_of_daemons_and_undeclared_ones_are_foreign() {
+        let view = NmView {
+            devices: vec![Device {
+                path: "/d/1".into(),
+                interface: "eth0".into(),
+                kind: 1,
+                managed: true,
+                state: 100,
+                real: true,
+                software: false,
+                active: None,
+                reason: 0,
+            }],
+            active: vec![Active {
+                path: "/a/1".into(),
+                uuid: "u-1".into(),
+                id: "eth0".into(),
+                kind: "802-3-ethernet".into(),
+                devices: vec!["/d/1".into()],
+                up: true,
+                external: false,
+            }],
+            ..NmView::default()
+        };
+        let content =
+            "[connection]\nuuid=u-1\n[ipv4]\naddress1=10.9.0.2/24,10.9.0.1\nroute1=192.0.2.0/24,10.9.0.1\n";
+        let profile = ProfileFile { path: "/etc/a".into(), mode: 0o600, content: content.into() };
+        let route = |destination: &str, protocol| RouteFact {
+            destination: destination.into(),
+            table: 254,
+            metric: 0,
+            protocol,
+            interfaces: vec!["eth0".into()],
+            message: String::new(),
+        };
+        let theirs = [route("203.0.113.0/24", 12), route("198.51.100.0/24", 3), route("10.1.0.0/16", 4)];
+        let ours =
+            [route("0.0.0.0/0", 4), route("192.0.2.0/24", 4), route("10.9.0.0/24", 2), route("::/0", 9)];
+        let all = theirs.iter().chain(&ours).cloned().collect();
+        assert_eq!(foreign_routes(all, &view, &[profile]), theirs);
+    }
+}
