@@ -11,18 +11,18 @@ ip link set tap9 up
 ovs-vsctl add-port br-ex tap9 tag=5 -- set port tap9 external_ids:owner=vm -- set interface tap9 external_ids:iface-id=vm9
 ovs-vsctl add-port br-ex vxlan9 trunks=7,8 -- set interface vxlan9 type=vxlan options:remote_ip=10.9.0.77 options:key=9 \\
   ofport_request=77 external_ids:owner=cni other_config:hint=x mac='\"02:00:00:00:00:99\"' bfd:enable=false
-ovs-vsctl add-port br-ex vport9 -- set interface vport9 type=internal external_ids:iface-id=pod9
+ovs-vsctl add-port br-ex vport9 -- set interface vport9 type=internal external_ids:iface-id=pod9 mtu_request=1300
 ovs-vsctl set bridge br-ex external_ids:owner=ovn -- set bridge br-ex netflow=@collector -- \\
   --id=@collector create netflow targets='\"10.9.0.1:5566\"'
 ovs-vsctl set Open_vSwitch . external_ids:ovn-bridge-mappings=theirs:br-ex external_ids:theirs=before
 for i in 1 2 3 4 5 6 7 8 9 10; do ip link show vport9 >/dev/null 2>&1 && break; sleep 0.3; done
-ip link set vport9 address 02:00:00:00:00:42 mtu 1300 up
+ip link set vport9 address 02:00:00:00:00:42 up
 ip address add 10.88.0.1/24 dev vport9
 ip route add 10.89.0.0/16 via 10.88.0.2 dev vport9 proto bird
 ip route add 203.0.113.0/24 via 10.9.0.1 dev br-ex proto bird metric 32
 ip -6 route add 2001:db8:77::/48 via fd09::1 dev br-ex proto bird metric 32
 ip route add 198.51.100.0/24 dev br-ex proto 186 table 77
-ip route add 192.0.2.0/25 via 10.9.0.1 dev br-ex proto static
+ip route add 192.0.2.0/25 via 10.9.0.1 dev br-ex proto static metric 33
 ";
 
 /// All of it, as other tools show it.
@@ -51,7 +51,7 @@ fn belongings(host: &Host) -> Vec<String> {
             "vxlan9",
             &["type", "options", "ofport_request", "external_ids", "other_config", "mac", "bfd"],
         ),
-        ovs("Interface", "vport9", &["type", "external_ids:iface-id"]),
+        ovs("Interface", "vport9", &["type", "external_ids:iface-id", "mtu_request"]),
         format!(
             "vport9 {} {} {}",
             vport["address"],
@@ -99,14 +99,16 @@ fn ports_routes_and_keys_of_others_are_as_before_after_a_rollback() {
     assert_eq!(belongings(&host), before, "after br-ex was gone and came back");
     host.assert_settled();
 
-    // NetworkManager dies after the change: its checkpoint is gone, the snapshot is not.
-    let running = host.start_apply(GONE, &["--patience", "2s"], "applied");
-    host.wait_failpoint("applied");
-    host.node.kill_daemon(Daemon::NetworkManager).unwrap();
-    host.pass_failpoint("applied");
-    assert_rolled_back(running);
-    assert_eq!(belongings(&host), before, "after NetworkManager died");
-    host.assert_settled();
+    // NetworkManager dies after the change: its checkpoint is gone, the snapshot is not. Then the switch.
+    for daemon in [Daemon::NetworkManager, Daemon::OvsVswitchd] {
+        let running = host.start_apply(GONE, &["--patience", "2s"], "applied");
+        host.wait_failpoint("applied");
+        host.node.kill_daemon(daemon).unwrap();
+        host.pass_failpoint("applied");
+        assert_rolled_back(running);
+        assert_eq!(belongings(&host), before, "after {daemon:?} died");
+        host.assert_settled();
+    }
 
     // Others are not idle while a change is on.
     let document = format!(

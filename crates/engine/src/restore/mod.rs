@@ -178,12 +178,14 @@ impl Rollback<'_> {
         if !matches!(verification, Verification::Holds) {
             return verification;
         }
+        rules::remove(&rules::surplus(goal, &seen)).await;
+        let own = target::without_foreign_routes(goal, self.snapshot, &ports);
+        metrics::set_right(nm, &metrics::wrong(&own, &seen)).await;
+        // Last: a metric is set by applying the device's profile again, which takes routes of others away.
         self.restore_what_others_had(&seen).await;
         if differences(goal, &seen).is_empty() {
             return verification;
         }
-        rules::remove(&rules::surplus(goal, &seen)).await;
-        metrics::set_right(nm, &metrics::wrong(goal, &seen)).await;
         let compare = |now: &Value| differences(goal, &target::without_foreign_ports(now, &ports));
         verify::settle(nm, watch, RIGHT, Scope::Whole, compare).await
     }

@@ -46,11 +46,8 @@ pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
 /// What NetworkManager brings back by itself: rules that it forgot, metrics that it chooses, and what others had set are
 /// set right afterwards.
 pub fn loose(goal: &Value, snapshot: &Snapshot, foreign_ports: &BTreeSet<String>) -> Value {
-    let mut goal = goal.clone();
+    let mut goal = without_foreign_routes(goal, snapshot, foreign_ports);
     remove(&mut goal, "route-rules");
-    if let Some(routes) = goal.pointer_mut("/routes/config").and_then(Value::as_array_mut) {
-        routes.retain(|route| !is_foreign_route(route, snapshot) && !foreign_ports.contains(hop(route)));
-    }
     for route in goal.pointer_mut("/routes/config").and_then(Value::as_array_mut).into_iter().flatten() {
         remove(route, "metric");
     }
@@ -80,6 +77,15 @@ pub fn without_foreign_ports(state: &Value, ports: &BTreeSet<String>) -> Value {
         }
     }
     state
+}
+
+/// The routes that NetworkManager's profiles bring.
+pub fn without_foreign_routes(goal: &Value, snapshot: &Snapshot, foreign_ports: &BTreeSet<String>) -> Value {
+    let mut goal = goal.clone();
+    if let Some(routes) = goal.pointer_mut("/routes/config").and_then(Value::as_array_mut) {
+        routes.retain(|route| !is_foreign_route(route, snapshot) && !foreign_ports.contains(hop(route)));
+    }
+    goal
 }
 
 fn is_foreign_route(route: &Value, snapshot: &Snapshot) -> bool {
@@ -164,6 +170,7 @@ fn name(interface: &Value) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::netlink::RouteFact;
     use linesman_core::path::Path;
     use linesman_core::plan::{Change, ChangeKind, Detail};
 
@@ -233,6 +240,23 @@ mod tests {
             json!({ "interfaces": [
                 { "name": "br-ex", "type": "ovs-bridge", "bridge": { "port": [{ "name": "eth0" }] } } ] })
         );
+    }
+
+    #[test]
+    fn routes_of_others_are_not_asked_of_networkmanager() {
+        let mut snapshot = snapshot();
+        snapshot.routes = vec![RouteFact {
+            destination: "203.0.113.0/24".into(),
+            table: 254,
+            metric: 32,
+            protocol: 3,
+            interfaces: vec!["eth0".into()],
+            message: String::new(),
+        }];
+        let route = |to: &str| json!({ "destination": to, "next-hop-interface": "eth0", "table-id": 254 });
+        let goal = json!({ "routes": { "config": [route("203.0.113.0/24"), route("0.0.0.0/0")] } });
+        let own = without_foreign_routes(&goal, &snapshot, &BTreeSet::new());
+        assert_eq!(own["routes"]["config"], json!([route("0.0.0.0/0")]));
     }
 
     #[test]

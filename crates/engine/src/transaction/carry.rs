@@ -23,8 +23,11 @@ pub async fn carry(snapshot: &Snapshot, plan: &Plan, desired: &Value) -> Vec<Str
             Err(e) => notes.push(format!("Open vSwitch database keys set by others were not preserved: {e}")),
         }
     }
-    if snapshot.foreign.is_empty() && snapshot.routes.is_empty() {
+    if snapshot.foreign.is_empty() && snapshot.routes.is_empty() && snapshot.links.is_empty() {
         return notes;
+    }
+    if let Err(e) = carry_links(snapshot).await {
+        notes.push(format!("ports set up by others were not preserved: {e}"));
     }
     if let Err(e) = carry_addresses(snapshot, desired, &mut notes).await {
         notes.push(format!("addresses set by others were not preserved: {e}"));
@@ -34,6 +37,21 @@ pub async fn carry(snapshot: &Snapshot, plan: &Plan, desired: &Value) -> Vec<Str
         Err(e) => notes.push(format!("routes set by others were not preserved: {e}")),
     }
     notes
+}
+
+/// Ports of others that Open vSwitch made anew with their bridge: they have another index then.
+async fn carry_links(snapshot: &Snapshot) -> netlink::Result<()> {
+    if snapshot.links.is_empty() {
+        return Ok(());
+    }
+    let netlink = Netlink::open()?;
+    let links = netlink.links().await?;
+    for link in &snapshot.links {
+        if links.iter().any(|now| now.name == link.name && now.index != link.index) {
+            netlink.restore_link(link).await?;
+        }
+    }
+    Ok(())
 }
 
 async fn carry_routes(snapshot: &Snapshot, plan: &Plan, desired: &Value) -> netlink::Result<Vec<String>> {
