@@ -209,6 +209,15 @@ mod tests {
     }
 
     #[test]
+    fn version_1_is_read() {
+        let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/v1");
+        let attempts = Attempts::take(&recorded).unwrap();
+        let reverted: Vec<(&str, bool)> =
+            attempts.open.iter().map(|(name, attempt)| (name.as_str(), attempt.plan.is_none())).collect();
+        assert_eq!(reverted, [("old", true), ("storage", false)]);
+    }
+
+    #[test]
     fn a_revert_that_was_interrupted_is_not_repeated_by_itself() {
         let dir = tempfile::tempdir().unwrap();
         let mut ledger = Ledger::default();
