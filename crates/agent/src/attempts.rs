@@ -46,14 +46,16 @@ impl Attempts {
         self.open.is_empty()
     }
 
-    pub fn begin(&mut self, ready: &[Ready]) {
+    pub fn begin<'a>(&mut self, ready: impl Iterator<Item = &'a Ready>) {
         let started = clock::now();
         let attempt = |one: &Ready| {
             let attempt = Attempt { policy: one.policy.clone(), started, plan: Some(one.planned()) };
             (one.policy.name.clone(), attempt)
         };
-        self.open.extend(ready.iter().map(attempt));
-        self.store();
+        self.open.extend(ready.map(attempt));
+        if !self.open.is_empty() {
+            self.store();
+        }
     }
 
     pub fn begin_revert(&mut self, policy: &Policy) {
@@ -166,7 +168,7 @@ mod tests {
     /// An agent that was killed right after it had written down what it was about to do.
     fn killed(dir: &Path) -> Attempts {
         let mut attempts = Attempts::take(dir).unwrap();
-        attempts.begin(&[Ready::again(&policy(1400), planned())]);
+        attempts.begin([Ready::again(&policy(1400), planned())].iter());
         Attempts::take(dir).unwrap()
     }
 

@@ -52,6 +52,14 @@ fn captures_find_the_same_when_the_policy_is_edited_corrected_and_restarted() {
     };
     agent_host.write("uplink", &bridge_over_default_route(1500, ""));
     holds(1500, 1);
+    let edited = agent_host.host.document(&bridge_over_default_route(1400, ""));
+    let plan = agent_host.host.linesman(&["plan", &edited]);
+    assert!(
+        plan.stdout.contains("mtu: 1500 -> 1400") && !plan.stdout.contains("port"),
+        "{}{}",
+        plan.stdout,
+        plan.stderr
+    );
     agent_host.write("uplink", &bridge_over_default_route(1400, ""));
     holds(1400, 2);
 

@@ -9,7 +9,10 @@ const POLICY: &str = "\
 In addition to `desiredState` and `capture`, the `spec` of a NodeNetworkConfigurationPolicy may contain options for the
 agent. A plain state in the agent's directory is a policy as well: it is named after its file and has the default options.
 Options that apply only in a cluster (`nodeSelector`, `maxUnavailable` and so on) are ignored on a single host. See
-[how to run the agent](../howto/run-the-agent.md) for examples.";
+[how to run the agent](../howto/run-the-agent.md) for examples.
+
+Captures of a policy are resolved when the policy is first applied. What they found is kept for later versions, until the
+`capture` text is edited: then it is resolved on the host as it would be without the policy.";
 
 const INTRO: &str = "\
 A document is an [NMState](https://nmstate.io) state in YAML or JSON, an NMPolicy (`capture` and `desired`), or a

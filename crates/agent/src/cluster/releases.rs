@@ -135,6 +135,11 @@ impl Cluster {
         self.store();
     }
 
+    /// Whether a release of this policy waits for its outcome: it is settled after a crash.
+    pub fn is_open(&self, name: &str) -> bool {
+        self.releases.0.get(name).is_some_and(|release| !release.ended)
+    }
+
     /// Records the outcome of a release, to be published.
     pub fn enter(&mut self, name: &str, ready: Option<&Ready>, outcome: &Outcome, attempts: u32) {
         let node = self.client.node.clone();

@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod apply;
+mod captures;
 pub mod check;
 pub mod completion;
 pub mod confirm;

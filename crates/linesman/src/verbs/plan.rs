@@ -14,6 +14,7 @@ pub async fn run(args: PlanArgs, format: Format, settings: &Settings) -> Exit {
     };
     let request =
         Request { probes: apply::declared_probes(&document), ..super::request(&document, args.protect) };
+    let request = super::captures::kept(request, &document, settings);
     let mut plan = match transaction::plan(&request).await {
         Ok((plan, _)) => plan,
         Err(refusal) => return super::refused(&refusal, &document),
