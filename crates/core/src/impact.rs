@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::compare::View;
 use crate::interface_kind::InterfaceKind;
+use crate::path::PathStep;
 use crate::plan::{Change, ChangeKind, Detail, Subject};
 use crate::reach::{self, OwnPath};
 use crate::state::{self, interfaces, is_up, list, name, network, text};
@@ -103,6 +104,7 @@ impl ImpactAssessor<'_> {
             },
             ChangeKind::Remove => disruptive("is removed"),
             ChangeKind::Persist => disruptive("gets its profile rewritten"),
+            ChangeKind::Modify if change.details.iter().any(is_other_mtu) => disruptive("gets another MTU"),
             ChangeKind::Modify if self.is_idle(device) || change.details.iter().all(is_new_address) => {
                 ImpactAssessment::new(Impact::Additive, None)
             }
@@ -221,4 +223,10 @@ impl ImpactAssessor<'_> {
 
 fn is_new_address(detail: &Detail) -> bool {
     detail.got.is_null() && detail.want.get("ip").is_some()
+}
+
+/// Neighbours, tunnels and whatever counts on the old size notice it, even where nothing seems to run over the
+/// interface; some drivers take the link down for it.
+fn is_other_mtu(detail: &Detail) -> bool {
+    matches!(detail.path.last(), Some(PathStep::Key(key)) if key == "mtu") && !detail.got.is_null()
 }
