@@ -22,6 +22,10 @@ pub struct Facts {
     pub nm_version: Option<String>,
     /// Types of interfaces that the kernel cannot make; only those are asked about that a document needs.
     pub lacking: BTreeSet<InterfaceKind>,
+    /// Datapaths of Open vSwitch (`system`, `netdev`) that a document needs and this host does not have.
+    pub lacking_datapaths: BTreeSet<String>,
+    /// A document needs wpa_supplicant, and this host does not have it.
+    pub lacks_supplicant: bool,
 }
 
 /// A profile that NetworkManager keeps in /etc/sysconfig/network-scripts.
@@ -51,4 +55,7 @@ pub struct ProfileFact {
     pub addresses: Vec<String>,
     /// The MAC address that the profile gives its interface.
     pub mac: Option<String>,
+    /// It uses 802.1X or MACsec, for which NetworkManager needs wpa_supplicant.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub needs_supplicant: bool,
 }

@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
-use crate::compare::{self, Difference, route, rule};
+use crate::compare::{self, Declared, Difference, View, route, rule};
+use crate::foreign_port;
+use crate::interface_kind::InterfaceKind;
 use crate::path::{Path, PathStep};
+use crate::state::{self, is_up, kind, name};
 
 /// What does not hold `after` a change. The state `before` it shows what a partial document leaves alone.
 pub fn verify(desired: &Value, before: &Value, after: &Value) -> Vec<Difference> {
@@ -44,4 +47,47 @@ fn is_hardware_down(Difference { path, want, .. }: &Difference) -> bool {
 fn is_bond_option(path: &Path) -> bool {
     let steps = path.steps().get(2..4);
     matches!(steps, Some([PathStep::Key(bond), PathStep::Key(options)]) if bond == "link-aggregation" && options == "options")
+}
+
+/// An interface that must be up: declared, or listed as a port of one that is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredUp {
+    pub path: Path,
+    /// The device's own name.
+    pub name: String,
+    pub kind: InterfaceKind,
+    /// It authenticates itself before anything else happens.
+    pub by_supplicant: bool,
+}
+
+pub fn declared_up(desired: &Value, observed: &Value) -> Vec<DeclaredUp> {
+    let view = View::new(desired, observed, observed);
+    let up = || view.declared.iter().filter(|declared| is_up(&declared.want));
+    let by_supplicant = |want: &Value| {
+        want.get("802.1x").is_some_and(Value::is_object) || kind(want) == InterfaceKind::Macsec
+    };
+    let mut all: Vec<DeclaredUp> = up()
+        .map(|Declared { path, want }| DeclaredUp {
+            path: path.clone(),
+            name: name(want).to_owned(),
+            kind: kind(want),
+            by_supplicant: by_supplicant(want),
+        })
+        .collect();
+    for controller in up() {
+        for port in state::ports(&controller.want).unwrap_or_default() {
+            let port = view.device(port);
+            let known = view.now(port, InterfaceKind::Unknown);
+            if view.declares(port).is_none() && !known.is_some_and(foreign_port::is_marked) {
+                let kind = known.map(kind).unwrap_or_default();
+                all.push(DeclaredUp {
+                    path: Path::interface(port),
+                    name: port.to_owned(),
+                    kind,
+                    by_supplicant: false,
+                });
+            }
+        }
+    }
+    all
 }

@@ -15,7 +15,9 @@ use linesman_core::diagnostic::Diagnostic;
 use linesman_core::document::{self, Document, MAX_BYTES};
 use linesman_core::facts::{Facts, IfcfgProfile};
 use linesman_core::interface_kind::InterfaceKind;
-use linesman_core::plan::codes::{BASE_GOES, IFCFG_PROFILE, KERNEL_LACKS_TYPE, OVS_NOT_RUNNING};
+use linesman_core::plan::codes::{
+    BASE_GOES, IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_SUPPLICANT, OVS_NOT_RUNNING,
+};
 use linesman_core::plan::plan;
 use linesman_tools::import::{Input, import};
 use nmstate::NetworkState;
@@ -82,7 +84,14 @@ fn spoken(example: &Explanation, text: &str) -> Vec<&'static str> {
     let lacking = (example.code == KERNEL_LACKS_TYPE).then_some(InterfaceKind::Vrf).into_iter().collect();
     let eth1 = IfcfgProfile { interface: "eth1".into(), file: "ifcfg-eth1".into() };
     let ifcfg = (example.code == IFCFG_PROFILE).then_some(eth1).into_iter().collect();
-    let facts = Facts { ovs_running: example.code != OVS_NOT_RUNNING, lacking, ifcfg, ..Facts::default() };
+    let facts = Facts {
+        ovs_running: example.code != OVS_NOT_RUNNING,
+        lacking,
+        ifcfg,
+        lacking_datapaths: (example.code == NO_DATAPATH).then(|| "system".to_owned()).into_iter().collect(),
+        lacks_supplicant: example.code == NO_SUPPLICANT,
+        ..Facts::default()
+    };
     // The check knows as much of this one as a host does, and speaks first.
     let excused: &[&str] = if example.code == BASE_GOES { &[BASE_ABSENT] } else { &[] };
     if is_of_a_host(example) { said_by_host(text, &facts, excused) } else { said_offline(text) }

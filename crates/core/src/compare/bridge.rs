@@ -22,7 +22,8 @@ pub(super) fn compare(view: &View<'_>, declared: &Declared, got: &Value, found: 
     options(&at.key("options"), &want["options"], state::at(got, &["bridge", "options"]), found);
     if let Some(wanted) = want.get("port").and_then(Value::as_array) {
         let extra = flag(want, "allow-extra-ports") == Some(true);
-        let ports = Ports { view, at: at.key("port"), got: list(got, &["bridge", "port"]), extra };
+        let got = list(got, &["bridge", "port"]);
+        let ports = Ports { view, bridge: &declared.want, at: at.key("port"), got, extra };
         ports.compare(wanted, linux_port, found);
     }
 }
@@ -33,12 +34,25 @@ fn options(at: &Path, want: &Value, got: Option<&Value>, found: &mut Findings) {
     if let Some(mask) = want.as_object_mut().and_then(|fields| fields.shift_remove("group-forward-mask")) {
         want["group-fwd-mask"] = mask;
     }
+    let settling = got.is_some_and(is_settling);
     for (key, want) in want.as_object().into_iter().flatten() {
         let got = got.and_then(|got| got.get(key));
+        if settling && key == "mac-ageing-time" {
+            continue;
+        }
         if !(ROUNDED.contains(&key.as_str()) && is_one_less(got, want)) {
             found.holds(&at.key(key), want, got);
         }
     }
+}
+
+/// For half a minute after a change in a spanning tree the kernel ages addresses after twice the forward delay, and
+/// shows that instead of what was set.
+fn is_settling(options: &Value) -> bool {
+    let number = |path: &[&str]| state::at(options, path).and_then(Value::as_u64);
+    let delay = number(&["stp", "forward-delay"]);
+    state::at(options, &["stp", "enabled"]) == Some(&Value::Bool(true))
+        && delay.is_some_and(|delay| number(&["mac-ageing-time"]) == Some(2 * delay))
 }
 
 fn is_one_less(got: Option<&Value>, want: &Value) -> bool {
@@ -48,9 +62,10 @@ fn is_one_less(got: Option<&Value>, want: &Value) -> bool {
     }
 }
 
-/// The ports of a bridge: these and no others, unless extra ones are allowed.
+/// The ports of a bridge: these and no others of NetworkManager's, unless extra ones are allowed.
 pub(super) struct Ports<'a> {
     pub(super) view: &'a View<'a>,
+    pub(super) bridge: &'a Value,
     pub(super) at: Path,
     pub(super) got: &'a [Value],
     pub(super) extra: bool,
@@ -73,7 +88,7 @@ impl Ports<'_> {
         }
         let wanted: Vec<&str> = wanted.iter().map(|port| self.view.device(name(port))).collect();
         for got in self.got.iter().filter(|got| !self.extra && !wanted.contains(&name(got))) {
-            if !self.is_hidden(got) {
+            if !self.stays(got) {
                 found.surplus(self.at.item(name(got)), json!({"name": name(got)}));
             }
         }
@@ -83,8 +98,16 @@ impl Ports<'_> {
         port.get("link-aggregation").is_none() && self.view.is_phantom(name(port))
     }
 
-    fn is_hidden(&self, port: &Value) -> bool {
-        port.get("link-aggregation").is_none() && self.view.is_hidden(name(port))
+    /// An OVS bond is a port without a device: it belongs to those who attached all of its members.
+    fn stays(&self, port: &Value) -> bool {
+        match port.get("link-aggregation").filter(|bond| bond.is_object()) {
+            None => self.view.stays_with(self.bridge, name(port)),
+            Some(bond) => {
+                let members = list(bond, &["port"]);
+                !members.is_empty()
+                    && members.iter().all(|member| self.view.stays_with(self.bridge, name(member)))
+            }
+        }
     }
 }
 

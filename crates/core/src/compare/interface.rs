@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::findings::Findings;
 use super::view::{Declared, View};
 use super::{bond, bridge, ethernet, ip, ovs};
+use crate::foreign_port;
 use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 use crate::state::{self, condition, is_up, kind, name, text};
@@ -78,6 +79,7 @@ fn adopted_ports(view: &View<'_>, want: &Value, found: &mut Findings) {
 /// Properties that a document may carry but that nothing is compared with.
 fn is_silent(want: &Value, key: &str) -> bool {
     match key {
+        key if foreign_port::is_mark(key) => true,
         "name" | "copy-mac-from" | "permanent-mac-address" | "min-mtu" | "max-mtu" | "driver" => true,
         "mtu" | "ipv4" | "ipv6" => kind(want) == InterfaceKind::OvsBridge,
         "mac-address" => kind(want) == InterfaceKind::Vrf || copies_mac(want),

@@ -36,7 +36,11 @@ pub(super) fn compare(view: &View<'_>, declared: &Declared, got: &Value, family:
         got,
         speaks_of_enabled: said.get("enabled").is_some(),
     };
-    section.compare(&effective(said, before, family), found);
+    let want = effective(said, before, family);
+    section.compare(&want, found);
+    if family == "ipv6" && flag(said, "autoconf") == Some(false) {
+        section.advertised(&want, found);
+    }
 }
 
 /// What a partial section means on this host: whether the family is on, and how addresses come, stays as it
@@ -178,6 +182,20 @@ impl Section<'_> {
         }
     }
 
+    /// Addresses that a router still gives although none is wanted from it. Leases by DHCPv6 have no network.
+    fn advertised(&self, want: &Map<String, Value>, found: &mut Findings) {
+        if self.is_off() || want.get("enabled") != Some(&Value::Bool(true)) {
+            return;
+        }
+        let leases = want.get("dhcp") == Some(&Value::Bool(true));
+        let is_lease = |entry: &Value| leases && entry["prefix-length"].as_u64() == Some(128);
+        let learnt = state::list(self.got, &["address"]).iter().filter(|entry| is_learnt(entry));
+        for entry in learnt.filter(|entry| !is_lease(entry)) {
+            let at = self.at.key("address").item(text(entry, "ip").unwrap_or_default());
+            found.surplus(at, plain(entry));
+        }
+    }
+
     /// A leased address also serves a document that names it, as long as leases are wanted.
     fn got_addresses(&self, automatic: bool) -> Vec<&Value> {
         let all = state::list(self.got, &["address"]).iter();
@@ -193,6 +211,11 @@ fn plain(entry: &Value) -> Value {
 
 fn is_static(entry: &Value) -> bool {
     !is_leased(entry) && !is_foreign(entry) && !is_link_local(entry)
+}
+
+/// From a router or a DHCP server.
+pub(crate) fn is_learnt(entry: &Value) -> bool {
+    is_leased(entry) && !is_foreign(entry) && !is_link_local(entry)
 }
 
 fn is_leased(entry: &Value) -> bool {

@@ -7,7 +7,7 @@ mod dns;
 mod ethernet;
 mod findings;
 mod interface;
-mod ip;
+pub(crate) mod ip;
 pub(crate) mod ovs;
 pub(crate) mod route;
 pub(crate) mod rule;

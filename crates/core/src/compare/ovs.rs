@@ -23,7 +23,7 @@ pub(super) fn bridge(view: &View<'_>, declared: &Declared, got: &Value, found: &
     let wanted: &[Value] = if wanted.is_empty() { &own } else { wanted };
     let got = visible_ports(view, want, list(got, &["bridge", "port"]));
     let extra = flag(want, "allow-extra-ports") == Some(true);
-    Ports { view, at: at.key("port"), got: &got, extra }.compare(wanted, port, found);
+    Ports { view, bridge: &declared.want, at: at.key("port"), got: &got, extra }.compare(wanted, port, found);
 }
 
 /// A new bridge that says nothing of ports gets an internal interface of its own name.

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
+use crate::foreign_port;
 use crate::interface_index::InterfaceIndex;
 use crate::interface_kind::InterfaceKind;
 use crate::mac_address::MacAddress;
@@ -125,6 +126,21 @@ impl<'a> View<'a> {
         self.is_phantom(port) || self.is_ignored(port)
     }
 
+    /// Ports that are none of a declared controller's business: hidden ones, and those that others attached, unless
+    /// the document speaks of them.
+    pub(crate) fn stays_with(&self, controller: &Value, port: &str) -> bool {
+        self.is_hidden(port) || (!foreign_port::is_strict(controller) && self.is_foreign(port))
+    }
+
+    /// Others attached it, and the document does not speak of it.
+    pub(crate) fn is_foreign(&self, port: &str) -> bool {
+        let marked = |interface: Option<&Value>| interface.is_some_and(foreign_port::is_marked);
+        let spoken_of = self.declares(port).is_some() || self.claimed_by(port).is_some();
+        !spoken_of
+            && (marked(self.now(port, InterfaceKind::Unknown))
+                || marked(self.was(port, InterfaceKind::Unknown)))
+    }
+
     /// A port that no interface stands behind: OVS remembers ports of devices that are long gone.
     pub(crate) fn is_phantom(&self, port: &str) -> bool {
         self.now(port, InterfaceKind::Unknown).is_none_or(|port| kind(port) == InterfaceKind::Unknown)
@@ -135,8 +151,11 @@ impl<'a> View<'a> {
         if self.declares(device).is_some() {
             return false;
         }
+        // What others leave unmanaged and attach during the change, too.
         ignored(self.said.find(device, InterfaceKind::Unknown))
             || ignored(self.was(device, InterfaceKind::Unknown))
+            || (self.was(device, InterfaceKind::Unknown).is_none()
+                && ignored(self.now(device, InterfaceKind::Unknown)))
     }
 }
 

@@ -82,6 +82,47 @@ pub(super) fn open_vswitch(inspection: &Inspection) -> Vec<Finding> {
     }
 }
 
+/// Without it ovs-vswitchd creates no bridge that does not say `datapath: netdev`, and NetworkManager waits for ever.
+pub(super) fn ovs_datapath(inspection: &Inspection) -> Vec<Finding> {
+    const CHECK: &str = "ovs datapath";
+    let ovs = &inspection.open_vswitch;
+    match (ovs.kernel_datapath, ovs.kernel_bridges.as_slice()) {
+        (None, _) => Vec::new(),
+        (Some(true), _) => ok(CHECK, "in the kernel and in userspace"),
+        (Some(false), []) => {
+            ok(CHECK, "only in userspace: OVS bridges without 'datapath: netdev' would be rejected")
+        }
+        (Some(false), bridges) => vec![problem(
+            CHECK,
+            format!(
+                "the kernel has no Open vSwitch datapath; these bridges need it and do not work: {}",
+                bridges.join(", ")
+            ),
+            "modprobe openvswitch (package kernel-modules-core or linux-modules), or 'datapath: netdev' in the \
+            document",
+        )],
+    }
+}
+
+pub(super) fn supplicant(inspection: &Inspection) -> Vec<Finding> {
+    const CHECK: &str = "wpa_supplicant";
+    let needing = inspection.profiles.iter().filter(|profile| profile.needs_supplicant);
+    let names: Vec<String> = needing.map(|profile| format!("'{}'", profile.id)).collect();
+    match (inspection.supplicant, names.as_slice()) {
+        (None, _) => Vec::new(),
+        (Some(true), _) => ok(CHECK, "available"),
+        (Some(false), []) => ok(CHECK, "not installed; needed only for 802.1X and MACsec"),
+        (Some(false), names) => vec![problem(
+            CHECK,
+            format!(
+                "neither running nor installed, but profile {} needs it for 802.1X or MACsec",
+                names.join(", ")
+            ),
+            "install wpa_supplicant (Debian, Ubuntu: wpasupplicant)",
+        )],
+    }
+}
+
 pub(super) fn ovs_plugin(inspection: &Inspection) -> Vec<Finding> {
     const CHECK: &str = "ovs plugin";
     const REMEDY: &str =

@@ -12,6 +12,8 @@ pub struct Inspection {
     pub networkmanager: Answer,
     pub ovs_plugin: bool,
     pub open_vswitch: OpenVSwitch,
+    /// wpa_supplicant is there; none where the bus was not asked.
+    pub supplicant: Option<bool>,
     /// Hardware that NetworkManager sees.
     pub nics: Vec<Nic>,
     pub profiles: Vec<ProfileFact>,
@@ -48,6 +50,10 @@ pub struct OpenVSwitch {
     pub installed: bool,
     pub database: bool,
     pub switch: bool,
+    /// None where nobody was asked.
+    pub kernel_datapath: Option<bool>,
+    /// Bridges in the database that use the kernel's datapath.
+    pub kernel_bridges: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 pub use merge::{without, younger};
 
 use crate::facts::Facts;
+use crate::foreign_port;
 use crate::path::PathStep;
 use crate::plan::{Change, ChangeKind, Detail, Plan, Subject};
 use crate::state;
@@ -79,15 +80,15 @@ fn interface(change: &Change, observed: &Value, facts: &Facts) -> Option<Value> 
     match change.kind {
         ChangeKind::Persist => None,
         ChangeKind::Add => Some(gone()),
-        ChangeKind::Remove => Some(plain(former)),
-        ChangeKind::Modify => Some(sections(change, former)),
+        ChangeKind::Remove => Some(plain(former, observed)),
+        ChangeKind::Modify => Some(sections(change, former, observed)),
     }
 }
 
 /// The sections of the former interface that the change touched, whole: addresses without their method,
 /// or ports without their bridge's options, would be a state that never was. What was not there gets the value that
 /// means so, since NMState leaves alone what a document does not mention.
-fn sections(change: &Change, former: &Value) -> Value {
+fn sections(change: &Change, former: &Value, observed: &Value) -> Value {
     let mut back = json!({ "name": former["name"], "type": former["type"], "state": former["state"] });
     let mut single = Map::new();
     for detail in &change.details {
@@ -98,7 +99,7 @@ fn sections(change: &Change, former: &Value) -> Value {
             back[key] = value;
         }
     }
-    let mut back = plain(&back);
+    let mut back = plain(&back, observed);
     for detail in &change.details {
         neutral::fill(&mut back, detail.path.steps().get(2..).unwrap_or_default(), &detail.got);
     }
@@ -158,9 +159,12 @@ const READ_ONLY: [&str; 8] = [
     "identifier",
 ];
 
-/// An observed interface as something to ask for: without what DHCP and the driver gave.
-fn plain(interface: &Value) -> Value {
+/// An observed interface as something to ask for: without what DHCP and the driver gave, and without ports that
+/// others attached and may have taken away since.
+fn plain(interface: &Value, observed: &Value) -> Value {
     let mut copy = interface.clone();
+    foreign_port::unmark(&mut copy);
+    foreign_port::without_foreign_ports(&mut copy, observed);
     let Some(map) = copy.as_object_mut() else { return copy };
     for key in READ_ONLY {
         map.shift_remove(key);

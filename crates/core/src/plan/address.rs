@@ -4,11 +4,12 @@ use ipnet::IpNet;
 use serde_json::{Value, json};
 
 use super::change::subject;
-use super::{Change, ChangeKind, Detail};
+use super::{Change, ChangeKind, Detail, Plan};
 use crate::compare::View;
+use crate::compare::ip::is_learnt;
 use crate::facts::Facts;
-use crate::path::Path;
-use crate::state::{self, is_up, kind, name};
+use crate::path::{Path, PathStep};
+use crate::state::{self, interfaces, is_up, kind, name};
 
 /// A declared list of addresses replaces the profile's. Addresses that are no profile's are not ours to take.
 pub(super) fn withdraw(view: &View<'_>, facts: &Facts, changes: &mut Vec<Change>) {
@@ -21,6 +22,29 @@ pub(super) fn withdraw(view: &View<'_>, facts: &Facts, changes: &mut Vec<Change>
             include(changes, &declared.want, details);
         }
     }
+}
+
+/// Addresses that a router gave and that a plan takes away. NetworkManager does not remove what it did not add itself,
+/// the kernel's own autoconfiguration for example.
+pub fn learnt_and_unwanted(plan: &Plan, observed: &Value) -> Vec<(String, IpNet)> {
+    let details =
+        plan.changes.iter().flat_map(|change| &change.details).filter(|detail| detail.want.is_null());
+    let address = |detail: &Detail| match detail.path.steps() {
+        [
+            PathStep::Key(_),
+            PathStep::Item(name),
+            PathStep::Key(family),
+            PathStep::Key(list),
+            PathStep::Item(ip),
+        ] if family == "ipv6" && list == "address" => {
+            let all = interfaces(observed).iter().filter(|i| state::name(i) == name);
+            let mut entries = all.flat_map(|i| state::list(i, &["ipv6", "address"]));
+            let entry = entries.find(|entry| state::text(entry, "ip") == Some(ip) && is_learnt(entry))?;
+            Some((name.clone(), state::address(entry)?))
+        }
+        _ => None,
+    };
+    details.filter_map(address).collect()
 }
 
 fn withdrawn(path: &Path, want: &Value, observed: &Value, family: &str, facts: &Facts) -> Vec<Detail> {

@@ -2,24 +2,100 @@
 
 use serde_json::{Value, json};
 
-use crate::compare::{View, route};
-use crate::state::{is_absent, list, text};
+use crate::compare::{Declared, View, route};
+use crate::foreign_port;
+use crate::interface_kind::InterfaceKind;
+use crate::path::Path;
+use crate::plan::{ChangeKind, Plan, Subject};
+use crate::state::{self, flag, is_absent, is_up, kind, list, name, text};
 
-/// `desired` with what NMState needs in addition. It takes a route that differs from an existing one
-/// in nothing but the metric for the existing one, reports success and changes nothing: the old one must be
-/// declared absent beside it.
+/// `desired` with what NMState needs in addition.
 pub fn applicable(desired: &Value, observed: &Value) -> Value {
     let view = View::new(desired, observed, observed);
-    let stale: Vec<Value> = route::declared(&view)
+    let mut document = desired.clone();
+    keep_foreign_ports(&view, &mut document);
+    drop_stale_metrics(&view, observed, &mut document);
+    document
+}
+
+/// NMState detaches every port that a bridge's list does not name, whoever attached it, and makes a profile for it. Those
+/// of others are kept from it, also where they must leave: that is done without NetworkManager.
+fn keep_foreign_ports(view: &View<'_>, document: &mut Value) {
+    let mut left_alone = Vec::new();
+    for declared in view.declared.iter().filter(|declared| is_up(&declared.want)) {
+        let want = &declared.want;
+        let bridge = matches!(kind(want), InterfaceKind::LinuxBridge | InterfaceKind::OvsBridge);
+        let allowed = flag(&want["bridge"], "allow-extra-ports") == Some(true);
+        let Some(wanted) = state::ports(want).filter(|_| bridge && !allowed) else { continue };
+        let wanted: Vec<&str> = wanted.into_iter().map(|port| view.device(port)).collect();
+        let had = view.now(name(want), kind(want)).and_then(state::ports).unwrap_or_default();
+        let extra = had.into_iter().filter(|port| !wanted.contains(port));
+        let (others, own): (Vec<&str>, Vec<&str>) =
+            extra.partition(|port| view.is_hidden(port) || view.is_foreign(port));
+        if own.is_empty() {
+            // Covers those as well that others attach in this moment.
+            allow_extra_ports(document, declared);
+        } else {
+            left_alone.extend(others.into_iter().filter_map(|port| view.now(port, InterfaceKind::Unknown)));
+        }
+    }
+    let marked = left_alone.into_iter().filter(|interface| foreign_port::is_marked(interface));
+    let ignored = marked.map(|i| json!({"name": name(i), "type": kind(i), "state": "ignore"}));
+    if let Some(interfaces) = document.get_mut("interfaces").and_then(Value::as_array_mut) {
+        interfaces.extend(ignored);
+    }
+}
+
+fn allow_extra_ports(document: &mut Value, declared: &Declared) {
+    let entries = document.get_mut("interfaces").and_then(Value::as_array_mut).into_iter().flatten();
+    let kind_of = kind(&declared.want);
+    let same = |entry: &&mut Value| {
+        declared.path == Path::interface(name(entry))
+            && (kind(entry) == kind_of || kind(entry) == InterfaceKind::Unknown)
+    };
+    for entry in entries.filter(same).filter(|entry| entry["bridge"].is_object()) {
+        entry["bridge"]["allow-extra-ports"] = true.into();
+    }
+}
+
+/// With the interfaces reset to their defaults NMState does not see which ports a bridge has, and leaves them attached:
+/// those that a plan takes away are declared one by one.
+pub fn detach_ports(document: &mut Value, plan: &Plan) {
+    let Some(interfaces) = document.get_mut("interfaces").and_then(Value::as_array_mut) else { return };
+    for change in &plan.changes {
+        let Subject::Interface { name: device, kind } = &change.subject else { continue };
+        let known = interfaces
+            .iter()
+            .any(|entry| name(entry) == device.as_str() && self::kind(entry) != InterfaceKind::OvsBridge);
+        let leaves = change.details.iter().any(|detail| {
+            detail.path == Path::interface(device).key("controller") && detail.want.as_str() == Some("")
+        });
+        let entry = match (change.kind, kind) {
+            (ChangeKind::Modify, _) if leaves => {
+                json!({"name": device, "type": kind, "state": "up", "controller": ""})
+            }
+            (ChangeKind::Remove, InterfaceKind::OvsInterface) => {
+                json!({"name": device, "type": kind, "state": "absent"})
+            }
+            _ => continue,
+        };
+        if !known {
+            interfaces.push(entry);
+        }
+    }
+}
+
+/// NMState takes a route that differs from an existing one in nothing but the metric for the existing one, reports
+/// success and changes nothing: the old one must be declared absent beside it.
+fn drop_stale_metrics(view: &View<'_>, observed: &Value, document: &mut Value) {
+    let stale: Vec<Value> = route::declared(view)
         .iter()
         .filter(|want| !is_absent(want))
         .filter_map(|want| stale(want, observed))
         .collect();
-    let mut document = desired.clone();
     if let Some(routes) = document.pointer_mut("/routes/config").and_then(Value::as_array_mut) {
         routes.splice(0..0, stale);
     }
-    document
 }
 
 fn stale(want: &Value, observed: &Value) -> Option<Value> {

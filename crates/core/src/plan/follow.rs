@@ -71,7 +71,9 @@ fn moves(view: &View<'_>) -> Vec<(String, String)> {
             // A bridge without ports cannot live: it keeps the internal interface of its own name.
             let keeps_last = is_up(want) && wants.is_empty() && kind(want) == InterfaceKind::OvsBridge;
             let stays = |port: &str| wants.contains(&port) || (keeps_last && port == name(want));
-            let leaving = had.iter().filter(|port| !stays(port) && !view.is_hidden(port));
+            let left_alone =
+                |port: &str| if is_up(want) { view.stays_with(want, port) } else { view.is_hidden(port) };
+            let leaving = had.iter().filter(|port| !stays(port) && !left_alone(port));
             left.extend(leaving.map(|port| ((*port).to_owned(), String::new())));
         }
     }

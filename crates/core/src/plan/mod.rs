@@ -5,6 +5,7 @@ mod applicable;
 mod change;
 pub mod codes;
 mod dns;
+mod defaults;
 mod follow;
 mod persist;
 mod refusal;
@@ -24,7 +25,9 @@ use crate::interface_name::InterfaceName;
 use crate::path::Path;
 use crate::reach::OwnPath;
 use crate::secrets::serialize_masked;
-pub use applicable::applicable;
+pub use address::learnt_and_unwanted;
+pub use applicable::{applicable, detach_ports};
+pub use defaults::with_defaults;
 
 /// Everything a declared state would change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -128,6 +131,16 @@ pub fn plan(desired: &Value, observed: &Value, facts: &Facts) -> Result<Plan, Ve
 /// somebody must ask for before the plan is made.
 pub fn types_to_make(desired: &Value, observed: &Value) -> BTreeSet<InterfaceKind> {
     refusal::made(&View::new(desired, observed, observed))
+}
+
+/// The datapaths of Open vSwitch that `desired` would use for the first time; whether the host has them must be asked.
+pub fn datapaths_to_make(desired: &Value, observed: &Value) -> BTreeSet<String> {
+    refusal::datapaths(&View::new(desired, observed, observed))
+}
+
+/// Whether `desired` needs wpa_supplicant.
+pub fn needs_supplicant(desired: &Value, observed: &Value) -> bool {
+    refusal::needs_supplicant(&View::new(desired, observed, observed))
 }
 
 fn summarise(view: &View<'_>, facts: &Facts, changes: Vec<Change>) -> Plan {

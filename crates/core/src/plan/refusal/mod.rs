@@ -2,6 +2,7 @@
 
 mod address;
 mod ifcfg;
+mod daemon;
 mod kernel;
 mod route;
 
@@ -16,6 +17,7 @@ use crate::path::Path;
 use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
 use address::addresses;
 pub(super) use ifcfg::profiles as ifcfg_profiles;
+pub(super) use daemon::{datapaths, needs_supplicant};
 pub(super) use kernel::made;
 
 pub(super) fn find(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
@@ -46,6 +48,7 @@ pub(super) fn find(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
         refusals.extend(checks.iter().flat_map(|check| check(view, declared)));
     }
     refusals.extend(kernel::lacking(view, facts));
+    refusals.extend(daemon::lacking(view, facts));
     refusals.extend(route::routes(view));
     refusals.extend(route::mappings(view));
     refusals
