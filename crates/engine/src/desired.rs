@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use linesman_core::foreign_port;
 use linesman_core::plan::{Plan, Subject};
 use linesman_core::secrets;
 use nmstate::{NetworkCaptureRules, NetworkState, NetworkStateTemplate};
@@ -37,7 +38,7 @@ fn invalid_capture(e: &dyn std::fmt::Display) -> Error {
 pub fn capture(rules: &Value, observed: &Value) -> Result<Value> {
     let rules: NetworkCaptureRules =
         serde_json::from_value(rules.clone()).map_err(|e| invalid_capture(&e))?;
-    let current = serde_json::from_value(observed.clone()).map_err(|e| invalid_capture(&e))?;
+    let current = serde_json::from_value(foreign_port::unmarked(observed)).map_err(|e| invalid_capture(&e))?;
     let found = rules.execute(&current).map_err(|e| invalid_capture(&e))?;
     let found: BTreeMap<String, NetworkState> = found.into_iter().collect();
     serde_json::to_value(found).map_err(|e| invalid_capture(&e))
@@ -85,7 +86,8 @@ pub fn changed_only(desired: &Value, plan: &Plan) -> Value {
     };
     let mut state = desired.clone();
     if let Some(interfaces) = state.get_mut("interfaces").and_then(Value::as_array_mut) {
-        interfaces.retain(|i| changes(&i["name"]));
+        // What is to be ignored would be detached from its bridge.
+        interfaces.retain(|i| i["state"] == "ignore" || changes(&i["name"]));
     }
     state
 }
@@ -95,7 +97,7 @@ pub fn refuse_early(desired: &Value, observed: &Value) -> Result<()> {
     let parse = |v: &Value| {
         serde_json::from_value::<NetworkState>(v.clone()).map_err(|e| Error::Invalid(e.to_string()))
     };
-    let diff = parse(desired)?.gen_diff(&parse(observed)?);
+    let diff = parse(desired)?.gen_diff(&parse(&foreign_port::unmarked(observed))?);
     diff.map(|_| ()).map_err(|e| Error::Invalid(secrets::redacted(e.msg(), desired)))
 }
 

@@ -10,7 +10,7 @@ use linesman_core::facts::ProfileFact;
 
 use crate::nm::{Device, Nm, NmView};
 use crate::transaction::Settings;
-use crate::{Error, ifcfg, observe, ovs};
+use crate::{Error, ifcfg, observe, ovs, supplicant};
 
 /// Looks at everything; what cannot be seen is left as if it were not there.
 pub async fn inspection(settings: &Settings) -> Inspection {
@@ -48,6 +48,7 @@ async fn networkmanager(nm: &Nm, inspection: &mut Inspection) {
         Err(error) => Answer::No(error.to_string()),
     };
     inspection.ovs_plugin = nm.has_ovs_plugin().await;
+    inspection.supplicant = Some(supplicant::available(nm).await);
     inspection.checkpoints = nm.checkpoints().await.unwrap_or_default();
     if let Ok(view) = nm.view().await {
         inspection.profiles = observe::profile_facts(&view, &observe::profiles().unwrap_or_default());
@@ -77,9 +78,12 @@ fn nics(view: &NmView, profiles: &[ProfileFact]) -> Vec<Nic> {
 async fn open_vswitch() -> OpenVSwitch {
     let installed =
         ["/run/openvswitch", "/usr/sbin/ovs-vswitchd"].iter().any(|path| Path::new(path).exists());
+    let database = ovs::running().await;
     OpenVSwitch {
         installed,
-        database: ovs::running().await,
+        database,
         switch: own_state::lives("/run/openvswitch/ovs-vswitchd.pid"),
+        kernel_datapath: if database { Some(ovs::has_kernel_datapath().await) } else { None },
+        kernel_bridges: if database { ovs::kernel_bridges().await } else { Vec::new() },
     }
 }

@@ -88,6 +88,12 @@ impl ProfileFile {
         all
     }
 
+    /// Addresses of this family come by DHCP or from a router.
+    pub fn is_automatic(&self, v4: bool) -> bool {
+        let section = if v4 { "ipv4" } else { "ipv6" };
+        matches!(self.get(section, "method"), Some("auto" | "dhcp"))
+    }
+
     /// The MAC address that somebody chose; words such as `preserve` choose none.
     fn mac(&self) -> Option<&str> {
         let places = [("ethernet", "cloned-mac-address"), ("bridge", "mac-address")];
@@ -113,6 +119,7 @@ impl ProfileFile {
             active_on,
             addresses: self.addresses().iter().map(|(ip, prefix)| format!("{ip}/{prefix}")).collect(),
             mac: self.mac().map(str::to_string),
+            needs_supplicant: self.lines().any(|line| line == "[802-1x]" || line == "[macsec]"),
         }
     }
 

@@ -22,6 +22,7 @@ pub mod recover;
 mod restore;
 mod side_files;
 pub mod snapshot;
+mod supplicant;
 pub mod transaction;
 mod verify;
 mod watch;

@@ -4,6 +4,8 @@
 //! an administrator wrote into them. [`OvsKeys`] remembers it; [`merge()`] says whose is what, [`restore_plan`],
 //! [`carry_plan`] and `rows` bring it back.
 
+mod attachment;
+mod datapath;
 mod keys;
 mod merge;
 mod plan;
@@ -15,8 +17,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use linesman_core::interface_name::InterfaceName;
-use linesman_ovsdb::{self as ovsdb, Ovsdb};
+use linesman_ovsdb::{self as ovsdb, Condition, Mutation, Op, Ovsdb, Table};
 
+pub use attachment::{Attachment, attachments};
+pub use datapath::{has_datapath, has_kernel_datapath, kernel_bridges};
 pub use keys::{BridgeKeys, InterfaceKeys, OvsKeys, RowKeys};
 pub use merge::merge;
 pub use plan::{KeyPath, Scope, carry_plan, missing_rows, remove_plan, restore_plan};
@@ -159,6 +163,19 @@ pub async fn made(before: &OvsKeys, touched: &BTreeSet<InterfaceName>) -> Result
 pub async fn remove_made(before: &OvsKeys, touched: &BTreeSet<InterfaceName>) -> Result<(), ovsdb::Error> {
     let (mut db, now) = connect().await?;
     db.apply(&remove_plan(before, &now, touched)).await.map(drop)
+}
+
+/// Takes ports from their bridges that NetworkManager does not know.
+pub async fn remove_ports(names: &BTreeSet<String>) -> Result<(), ovsdb::Error> {
+    let (mut db, now) = connect().await?;
+    let release = |uuid: &str| Op::Mutate {
+        table: Table::Bridge.as_str(),
+        condition: Condition::refers("ports", uuid),
+        mutations: vec![Mutation::drop_reference("ports", uuid)],
+    };
+    let ports = names.iter().filter_map(|name| now.ports.get(name));
+    db.apply(&ports.map(|port| release(&port.uuid)).collect::<Vec<_>>()).await?;
+    Ok(())
 }
 
 /// After a change: keys and ports of others on rows that were made anew come along. Returns what did not.

@@ -143,7 +143,8 @@ impl Hostname {
 }
 
 /// Addresses with an end come from DHCP or router advertisements, link-local ones from the kernel; of
-/// the rest, what no active profile names was put there by somebody else.
+/// the rest, what no active profile names was put there by somebody else. A server or router may also give an address
+/// for ever: NetworkManager leaves the route of its network to itself, which hardly anybody else does.
 fn foreign(
     addresses: &[AddressFact],
     view: &NmView,
@@ -155,8 +156,19 @@ fn foreign(
         .filter_map(|p| Some((p, view.active_on(p.uuid()?)?)))
         .flat_map(|(p, interface)| p.addresses().into_iter().map(move |(ip, _)| (interface.clone(), ip)))
         .collect();
+    let automatic: BTreeSet<(String, bool)> = profiles
+        .iter()
+        .filter_map(|p| Some((p, view.active_on(p.uuid()?)?)))
+        .flat_map(|(p, on)| {
+            [true, false].into_iter().filter(|v4| p.is_automatic(*v4)).map(move |v4| (on.clone(), v4))
+        })
+        .collect();
+    let learnt = |a: &AddressFact| {
+        a.leaves_prefix_route() && automatic.contains(&(a.interface.clone(), a.ip.is_ipv4()))
+    };
     addresses
         .iter()
+        .filter(|a| !learnt(a))
         .filter(|a| a.permanent && !is_local(a.ip) && names.contains(&a.interface))
         .filter(|a| !declared.contains(&(a.interface.clone(), a.ip)))
         .cloned()

@@ -1,5 +1,8 @@
 //! Verification: our own comparison, repeated on every event until it holds or time is up.
 
+mod activation;
+mod reasons;
+
 use std::time::{Duration, Instant};
 
 use linesman_core::compare::Difference;
@@ -46,7 +49,7 @@ pub async fn settle(
         };
         let verification = match state {
             Err(e) => Verification::Unobservable(e.to_string()),
-            Ok(state) => match differences(&state) {
+            Ok(state) => match differing(nm, scope, &state, &differences).await {
                 none if none.is_empty() => return Verification::Holds,
                 some => {
                     patience.seen(Instant::now(), some.len());
@@ -55,10 +58,34 @@ pub async fn settle(
             },
         };
         if last {
-            return verification;
+            return explained(nm, watch, scope, verification).await;
         }
         let left = patience.end.saturating_duration_since(Instant::now());
         tokio::time::timeout(left, watch.next()).await.ok();
+    }
+}
+
+/// What does not hold; of what looks as declared, what is not up yet.
+async fn differing(
+    nm: &Nm,
+    scope: Scope<'_>,
+    state: &Value,
+    differences: &impl Fn(&Value) -> Vec<Difference>,
+) -> Vec<Difference> {
+    match (differences(state), scope) {
+        (none, Scope::Declared(desired)) if none.is_empty() => activation::pending(nm, desired, state).await,
+        (found, _) => found,
+    }
+}
+
+/// A failed change is told with its cause; what a rollback has not restored yet is looked at again anyway.
+async fn explained(nm: &Nm, watch: &Watch, scope: Scope<'_>, verification: Verification) -> Verification {
+    match (verification, scope) {
+        (Verification::Differs(mut differences), Scope::Declared(_)) => {
+            reasons::explain(nm, watch, &mut differences).await;
+            Verification::Differs(differences)
+        }
+        (other, _) => other,
     }
 }
 

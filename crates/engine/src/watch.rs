@@ -1,5 +1,8 @@
 //! "Look again": the kernel's and NetworkManager's events as one wake-up call.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +21,8 @@ const SILENCE: Duration = Duration::from_millis(400);
 #[derive(Debug)]
 pub struct Watch {
     notify: Arc<Notify>,
+    /// Devices whose activation failed meanwhile, by object path, with the last reason.
+    failures: Rc<RefCell<BTreeMap<String, u32>>>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -44,7 +49,23 @@ impl Watch {
                 }
             }));
         }
-        Self { notify, tasks }
+        let failures: Rc<RefCell<BTreeMap<String, u32>>> = Rc::default();
+        if let Some(nm) = nm
+            && let Ok(mut failing) = nm.failures().await
+        {
+            let failures = failures.clone();
+            tasks.push(tokio::task::spawn_local(async move {
+                while let Some((device, reason)) = failing.next().await {
+                    failures.borrow_mut().insert(device, reason);
+                }
+            }));
+        }
+        Self { notify, failures, tasks }
+    }
+
+    /// Why the activation of a device failed, since this watch began: NetworkManager's number.
+    pub fn failure_of(&self, device: &str) -> Option<u32> {
+        self.failures.borrow().get(device).copied()
     }
 
     /// Something happened, or nothing did for a while.

@@ -225,6 +225,11 @@ pub struct PlanArgs {
     /// Address that must stay reachable: an address of this host, or of a peer
     #[arg(long, value_name = "ADDRESS")]
     pub protect: Option<IpAddr>,
+
+    /// Reset properties of the declared interfaces that the document omits to their defaults; ports of others
+    /// on declared bridges are removed
+    #[arg(long)]
+    pub override_iface: bool,
 }
 
 #[derive(Debug, Args)]
@@ -275,7 +280,8 @@ pub struct ApplyArgs {
     #[arg(long)]
     pub memory_only: bool,
 
-    /// Reset properties of the declared interfaces that the document omits to their defaults
+    /// Reset properties of the declared interfaces that the document omits to their defaults; ports of others
+    /// on declared bridges are removed
     #[arg(long)]
     pub override_iface: bool,
 

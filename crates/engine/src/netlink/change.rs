@@ -49,6 +49,18 @@ impl Netlink {
         answer.map_err(|error| Error::of(format!("set {interface} up"), error))
     }
 
+    /// Attaches it to a bridge, or detaches it from the one it is on. One that is gone needs neither.
+    pub async fn set_controller(&self, interface: &str, controller: Option<&str>) -> Result<()> {
+        let Some(index) = self.find(interface).await? else { return Ok(()) };
+        let controller = match controller {
+            Some(name) => self.index_of(name).await?,
+            None => 0,
+        };
+        let message = LinkUnspec::new_with_index(index).controller(controller).build();
+        let answer = self.handle.link().change(message).execute().await;
+        answer.map_err(|error| Error::of(format!("attach or detach {interface}"), error))
+    }
+
     pub async fn set_promiscuous(&self, interface: &str, on: bool) -> Result<()> {
         let index = self.index_of(interface).await?;
         let message = LinkUnspec::new_with_index(index).promiscuous(on).build();

@@ -62,6 +62,13 @@ pub struct AddressFact {
     pub route_metric: Option<u32>,
 }
 
+impl AddressFact {
+    /// Whoever set it makes the route to its network, too.
+    pub fn leaves_prefix_route(&self) -> bool {
+        self.flags & AddressFlags::Noprefixroute.bits() != 0
+    }
+}
+
 /// A default route of the main table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DefaultRoute {
@@ -123,7 +130,7 @@ fn kind(info: &LinkInfo) -> Option<String> {
     }
 }
 
-fn mac(bytes: &[u8]) -> Option<String> {
+pub(super) fn mac(bytes: &[u8]) -> Option<String> {
     let parts: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     (!parts.is_empty()).then(|| parts.join(":"))
 }

@@ -3,6 +3,7 @@
 mod change;
 mod events;
 mod facts;
+mod families;
 mod kinds;
 mod read;
 mod routes;
@@ -13,6 +14,7 @@ use std::io;
 pub use events::{Event, EventKind, LinkEvents};
 pub use facts::{AddressFact, DefaultRoute, LinkFact, NextHop};
 pub use routes::RouteFact;
+pub use families::has_family;
 use rtnetlink::Handle;
 pub use rules::RuleFact;
 

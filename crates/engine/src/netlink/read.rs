@@ -5,7 +5,7 @@ use rtnetlink::{
     RouteMessageBuilder,
     packet_route::{
         link::LinkMessage,
-        neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState},
+        neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState},
         route::RouteMessage,
     },
 };
@@ -76,6 +76,28 @@ impl Netlink {
         Ok(false)
     }
 
+    /// Asks on one link who has an address, by ARP or neighbour discovery, and returns the MAC address that answers.
+    pub async fn ask_for_owner(&self, ip: IpAddr, index: u32, deadline: Instant) -> Result<Option<String>> {
+        use NeighbourState::{Delay, Probe, Reachable, Stale};
+        // "Use" makes the kernel ask as if there were a packet to send.
+        let question =
+            self.handle.neighbours().add(index, ip).state(NeighbourState::None).flags(NeighbourFlags::Use);
+        question.replace().execute().await.map_err(|error| Error::of(format!("ask for {ip}"), error))?;
+        loop {
+            let messages = collect("list neighbours", self.handle.neighbours().get().execute()).await?;
+            let found = messages.iter().find(|known| known.header.ifindex == index && is_about(known, ip));
+            if let Some(known) = found
+                && matches!(known.header.state, Reachable | Stale | Delay | Probe)
+            {
+                return Ok(link_layer_address(known));
+            }
+            if Instant::now() >= deadline {
+                return Ok(None);
+            }
+            sleep(GLANCE).await;
+        }
+    }
+
     async fn neighbour_state(&self, ip: IpAddr, index: u32) -> Result<Option<NeighbourState>> {
         let messages = collect("list neighbours", self.handle.neighbours().get().execute()).await?;
         let found = messages.iter().find(|message| message.header.ifindex == index && is_about(message, ip));
@@ -94,6 +116,13 @@ impl Netlink {
 fn names(messages: &[LinkMessage]) -> Names {
     let named = |message: &LinkMessage| Some((message.header.index, facts::link_name(message)?.to_owned()));
     messages.iter().filter_map(named).collect()
+}
+
+fn link_layer_address(message: &NeighbourMessage) -> Option<String> {
+    message.attributes.iter().find_map(|attribute| match attribute {
+        NeighbourAttribute::LinkLayerAddress(bytes) => facts::mac(bytes),
+        _ => None,
+    })
 }
 
 fn is_about(message: &NeighbourMessage, ip: IpAddr) -> bool {

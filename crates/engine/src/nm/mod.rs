@@ -61,6 +61,18 @@ impl Nm {
         bounded(self.root.startup()).await.unwrap_or(false)
     }
 
+    /// Whether a service of that name is on the bus, or would be started on demand.
+    pub async fn has_service(&self, name: &str) -> Result<bool> {
+        const WHAT: &str = "asking the system bus for its services";
+        let bus = zbus::fdo::DBusProxy::new(&self.bus).await.map_err(|e| Error::call(WHAT, e))?;
+        let is_meant = |names: Vec<zbus::names::OwnedBusName>| names.iter().any(|n| n.as_str() == name);
+        let running = call(WHAT, async { Ok(bus.list_names().await?) }).await?;
+        if is_meant(running) {
+            return Ok(true);
+        }
+        Ok(is_meant(call(WHAT, async { Ok(bus.list_activatable_names().await?) }).await?))
+    }
+
     pub async fn has_ovs_plugin(&self) -> bool {
         const OVS: u32 = 2;
         // Without the property (it came with 1.6) nmstate finds out itself.
@@ -99,6 +111,28 @@ impl Nm {
         let rule = signals.sender("org.freedesktop.NetworkManager").map_err(failed)?.build();
         let stream = zbus::MessageStream::for_match_rule(rule, &self.bus, Some(256)).await.map_err(failed)?;
         Ok(stream.map(|_| ()))
+    }
+
+    /// Devices whose activation fails, by object path, with NetworkManager's number for the reason. A moment later the
+    /// device is disconnected, without one.
+    pub async fn failures(&self) -> Result<impl StreamExt<Item = (String, u32)> + Unpin + use<>> {
+        const FAILED: u32 = 120;
+        let failed = |e: zbus::Error| Error::call("watching NetworkManager's devices", e);
+        let signals = zbus::MatchRule::builder().msg_type(zbus::message::Type::Signal);
+        let rule = signals
+            .sender("org.freedesktop.NetworkManager")
+            .and_then(|rule| rule.interface("org.freedesktop.NetworkManager.Device"))
+            .and_then(|rule| rule.member("StateChanged"))
+            .map_err(failed)?
+            .build();
+        let stream = zbus::MessageStream::for_match_rule(rule, &self.bus, Some(256)).await.map_err(failed)?;
+        let failure = |message: zbus::Result<zbus::Message>| {
+            let message = message.ok()?;
+            let (state, _, reason): (u32, u32, u32) = message.body().deserialize().ok()?;
+            let path = message.header().path()?.to_string();
+            (state == FAILED).then_some((path, reason))
+        };
+        Ok(stream.filter_map(move |message| std::future::ready(failure(message))).boxed_local())
     }
 
     /// The owner of NetworkManager's name on the bus changes: it stopped, or started again.

@@ -1,15 +1,29 @@
-//! Types of interfaces that a document needs and the kernel cannot make.
+//! What a document needs and this host does not have: types of interfaces, datapaths, a supplicant.
 
 use std::collections::BTreeSet;
 
+use linesman_core::facts::Facts;
 use linesman_core::interface_kind::{InterfaceKind, Requirement};
-use linesman_core::plan::types_to_make;
+use linesman_core::plan::{datapaths_to_make, needs_supplicant, types_to_make};
 use serde_json::Value;
 
 use crate::netlink::Netlink;
+use crate::nm::Nm;
+use crate::{ovs, supplicant};
 
-/// Where the kernel does not say, the document is not rejected: an error appears when it is applied.
-pub async fn lacking(desired: &Value, observed: &Value) -> BTreeSet<InterfaceKind> {
+/// Completes the facts for a document. Where nobody says, it is not rejected: an error appears when it is applied.
+pub async fn complete(facts: &mut Facts, nm: &Nm, desired: &Value, observed: &Value) {
+    facts.lacking = lacking(desired, observed).await;
+    facts.lacking_datapaths = BTreeSet::new();
+    for datapath in datapaths_to_make(desired, observed).into_iter().filter(|_| facts.ovs_running) {
+        if !ovs::has_datapath(&datapath).await {
+            facts.lacking_datapaths.insert(datapath);
+        }
+    }
+    facts.lacks_supplicant = needs_supplicant(desired, observed) && !supplicant::available(nm).await;
+}
+
+async fn lacking(desired: &Value, observed: &Value) -> BTreeSet<InterfaceKind> {
     let needed = types_to_make(desired, observed).into_iter().filter_map(|kind| match kind.requirement() {
         Requirement::KernelDriver(driver) => Some((kind, driver)),
         _ => None,

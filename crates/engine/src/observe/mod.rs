@@ -10,13 +10,14 @@ mod schedule;
 use std::collections::BTreeSet;
 
 use linesman_core::facts::{Facts, ProfileFact};
+use linesman_core::foreign_port;
 pub use nmstate::NetworkState;
 use serde_json::Value;
 
 use crate::error::Source;
 use crate::keyfile::{self, ProfileFile};
 use crate::nm::{Nm, NmView};
-pub use lacking::lacking;
+pub use lacking::complete;
 
 use crate::{Error, Result, ifcfg, ovs};
 
@@ -27,7 +28,17 @@ pub async fn retrieve(nm: &Nm) -> Result<Value> {
     })
     .await?;
     methods::correct(&mut state, nm).await;
+    mark_foreign_ports(&mut state, nm).await?;
     Ok(state)
+}
+
+/// A host without bridges need not be asked.
+async fn mark_foreign_ports(state: &mut Value, nm: &Nm) -> Result<()> {
+    if !foreign_port::of_bridges(state).is_empty() {
+        let view = nm.view().await?;
+        foreign_port::mark(state, |port| view.runs_profile_on(port));
+    }
+    Ok(())
 }
 
 /// The state for people, as `configure` asks for it. NetworkManager is asked first: nmstate does not say that it is
@@ -83,6 +94,8 @@ pub async fn facts(nm: &Nm, view: &NmView, profiles: &[ProfileFile]) -> Result<F
         nm_version: Some(version),
         // Known once there is a document to ask for.
         lacking: BTreeSet::new(),
+        lacking_datapaths: BTreeSet::new(),
+        lacks_supplicant: false,
     })
 }
 

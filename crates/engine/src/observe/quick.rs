@@ -4,6 +4,7 @@
 //! hundred interfaces that takes longer than the change itself.
 
 use futures_util::future::join_all;
+use linesman_core::foreign_port;
 use linesman_core::state::interfaces;
 use serde_json::Value;
 
@@ -71,6 +72,7 @@ pub async fn retrieve(nm: &Nm, desired: &Value) -> Result<Value> {
     for device in declared {
         overlay_state(&mut state, device);
     }
+    foreign_port::mark(&mut state, |port| view.runs_profile_on(port));
     Ok(state)
 }
 

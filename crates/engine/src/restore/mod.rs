@@ -148,6 +148,7 @@ impl Rollback<'_> {
         devices::remove_created(nm, snapshot, plan).await;
         left.notes.extend(devices::remove_from_ovs(snapshot, plan).await);
         devices::calm(snapshot, plan).await;
+        left.notes.extend(devices::reattach_ports(snapshot).await);
         restore_dns(nm, snapshot).await;
         snapshot.hostname.restore(nm).await;
         let goal = target::without_foreign_ports(&target::target(snapshot, plan), &self.foreign_ports());

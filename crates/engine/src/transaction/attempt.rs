@@ -7,6 +7,7 @@ use tokio::sync::watch;
 
 use super::{
     AttemptFailure, Completion, Loaded, Request, Settings, Step, carry, confirm, persist, stale_dns,
+    unmanaged,
 };
 use crate::dead_man_switch::{CheckpointState, DeadManSwitch};
 use crate::journal::{Journal, Phase, Record};
@@ -92,11 +93,15 @@ pub async fn run(
     }
     switch.tighten(settings.dead_man);
     switch.wind_for(longest_check(request, settings));
+    unmanaged::remove(&record.plan, &record.desired, &snapshot.state)
+        .await
+        .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))?;
     failpoint::reach("applied").await;
 
     let mut done = Applied { worker_peak_kib: reply.peak_kib, ..Applied::default() };
     let checked = async {
         done.notes = carry::carry(snapshot, &record.plan, &record.desired).await;
+        done.notes.extend(unmanaged::reattach(&record.plan, &record.desired, &snapshot.state).await);
         say(Step::Verifying);
         if request.verify {
             holds(nm, settings.settle, &watch, record, snapshot).await?;
@@ -110,6 +115,7 @@ pub async fn run(
         // What took addresses over may not have had its own at the first try, and a daemon that died
         // since has made its devices anew.
         done.notes = carry::carry(snapshot, &record.plan, &record.desired).await;
+        done.notes.extend(unmanaged::reattach(&record.plan, &record.desired, &snapshot.state).await);
         failpoint::reach("probed").await;
         Ok(())
     };
@@ -143,7 +149,10 @@ pub async fn run(
 /// nmstate's part runs in its own process.
 async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, AttemptFailure> {
     let whole = linesman_core::plan::applicable(&record.desired, &context.snapshot.state);
-    let wanted = desired::changed_only(&whole, &record.plan);
+    let mut wanted = desired::changed_only(&whole, &record.plan);
+    if context.request.options.override_interface {
+        linesman_core::plan::detach_ports(&mut wanted, &record.plan);
+    }
     let dead_man = dead_man_while_applying(context.settings, record);
     let limit = context.request.limit;
     let start = Worker::start(&wanted, dead_man, context.request.options, &context.settings.worker_arguments);

@@ -9,6 +9,7 @@ mod confirm;
 mod load;
 mod persist;
 mod stale_dns;
+pub(crate) mod unmanaged;
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -334,8 +335,11 @@ async fn take_snapshot(loaded: &Loaded, plan: &mut Plan, desired: &Value) -> Res
 }
 
 async fn decide_plan(request: &Request, loaded: &mut Loaded) -> Result<(Value, Plan), Refusal> {
-    let desired = desired::resolve(&request.state, request.capture.as_ref(), &loaded.observed)?;
-    loaded.facts.lacking = observe::lacking(&desired, &loaded.observed).await;
+    let mut desired = desired::resolve(&request.state, request.capture.as_ref(), &loaded.observed)?;
+    if request.options.override_interface {
+        desired = linesman_core::plan::with_defaults(&desired, &loaded.observed);
+    }
+    observe::complete(&mut loaded.facts, &loaded.nm, &desired, &loaded.observed).await;
     let plan = linesman_core::plan::plan(&desired, &loaded.observed, &loaded.facts).map_err(refusal)?;
     if !plan.is_empty() {
         desired::refuse_early(&desired, &loaded.observed)?;

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::glob::Glob;
 use super::{volatile, within};
+use linesman_core::foreign_port;
 use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::secrets::mask_value;
 use linesman_core::state;
@@ -44,7 +45,8 @@ pub fn report(seen: &Value, filter: &[Glob], budget: usize) -> NodeStateReport {
 /// Pods' ends of veth pairs come and go by the hundred; what the filter names is left out, too, and routes through them.
 fn filtered(state: &mut Value, filter: &[Glob]) -> Option<String> {
     let pods = |i: &Value| {
-        state::kind(i) == InterfaceKind::Veth && (state::condition(i) == "ignore" || half_seen(i))
+        let others = state::condition(i) == "ignore" || foreign_port::is_marked(i) || half_seen(i);
+        state::kind(i) == InterfaceKind::Veth && others
     };
     let named = |i: &Value| filter.iter().any(|glob| glob.matches(state::name(i)));
     let names = |wanted: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
@@ -54,6 +56,7 @@ fn filtered(state: &mut Value, filter: &[Glob]) -> Option<String> {
     let gone = |name: &str| of_pods.contains(name) || by_filter.contains(name);
     if let Some(interfaces) = state.get_mut("interfaces").and_then(Value::as_array_mut) {
         interfaces.retain(|i| !pods(i) && !named(i));
+        interfaces.iter_mut().for_each(foreign_port::unmark);
     }
     for list in ["running", "config"] {
         let routes = state.get_mut("routes").and_then(|routes| routes.get_mut(list)?.as_array_mut());

@@ -29,7 +29,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use linesman_agent::StateFile;
 use linesman_core::document::Document;
-use linesman_core::plan::codes::{IFCFG_PROFILE, KERNEL_LACKS_TYPE};
+use linesman_core::plan::codes::{IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_SUPPLICANT};
 use linesman_core::reconcile::Ledger;
 use linesman_engine::nm::Nm;
 use linesman_engine::observe;
@@ -80,6 +80,9 @@ fn request(document: &Document, protect: Option<IpAddr>) -> Request {
     Request { capture: document.capture.clone(), protect, ..Request::new(source, document.state.clone()) }
 }
 
+/// What the host lacks is no fault of the document.
+const LACKING: [&str; 4] = [IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_SUPPLICANT];
+
 fn refused(refusal: &Refusal, document: &Document) -> Exit {
     match refusal {
         Refusal::Document(problems) => {
@@ -91,7 +94,7 @@ fn refused(refusal: &Refusal, document: &Document) -> Exit {
                 })
                 .collect();
             read::print(&placed, document);
-            let of_the_host = problems.iter().all(|p| [KERNEL_LACKS_TYPE, IFCFG_PROFILE].contains(&p.code));
+            let of_the_host = problems.iter().all(|p| LACKING.contains(&p.code));
             if of_the_host { Exit::Environment } else { Exit::Input }
         }
         Refusal::Host(error) => {

@@ -1,6 +1,7 @@
 //! `linesman plan`: what would change.
 
 use linesman_engine::transaction::{self, Request, Settings};
+use linesman_engine::worker::ApplyOptions;
 
 use super::apply;
 use crate::cli::{Format, PlanArgs};
@@ -12,8 +13,12 @@ pub async fn run(args: PlanArgs, format: Format, settings: &Settings) -> Exit {
         Ok(document) => document,
         Err(exit) => return exit,
     };
-    let request =
-        Request { probes: apply::declared_probes(&document), ..super::request(&document, args.protect) };
+    let options = ApplyOptions { override_interface: args.override_iface, ..ApplyOptions::default() };
+    let request = Request {
+        options,
+        probes: apply::declared_probes(&document),
+        ..super::request(&document, args.protect)
+    };
     let request = super::captures::kept(request, &document, settings);
     let mut plan = match transaction::plan(&request).await {
         Ok((plan, _)) => plan,
