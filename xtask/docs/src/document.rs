@@ -30,6 +30,28 @@ name). Refer to a Secret in the agents' namespace instead. Each agent reads it w
 The plain text is stored only in the profile on the host. If the Secret changes, it is read again at the next change of
 the policy. In files on a host, without a cluster, secrets are in plain text.";
 
+const PORTS: &str = "\
+The list `bridge.port` of a `linux-bridge` or an `ovs-bridge` replaces the ports that NetworkManager manages: those with a
+profile that the list does not name leave the bridge. Ports that others attached stay, if the document does not mention
+them: the veth of a Pod, the tap device of a virtual machine, a port added with `ovs-vsctl` or `ip link`. They are not
+part of the plan, of the verification, of drift, or of `onDelete: Revert`. To remove them, do one of the following:
+
+- declare the port itself with `state: absent`, or with `controller: ''`, or list it as a port of another bridge
+- declare `allow-extra-ports: false` on the bridge: it has exactly the ports that are listed
+- use `--override-iface` with `linesman plan` and `linesman apply`
+
+Devices that NetworkManager is configured to leave unmanaged stay in any case. With `allow-extra-ports: true`, other ports
+of NetworkManager stay as well.";
+
+const UP: &str = "\
+A change is committed only when everything that is declared up is up: NetworkManager has configured the device, and Open
+vSwitch has added it to its bridge. A device that waits for an address by DHCP or from a router counts as up; set `wait-ip`
+to require an address. If an interface does not come up, the message contains the state that NetworkManager reports, and
+for an address that is already in use the MAC address of its owner.
+
+With `ipv6.autoconf: false`, addresses that a router gave are removed. If `dhcp` and `autoconf` are switched off and the
+document contains no `address` list, NMState keeps the present addresses as static ones; `address: []` removes them.";
+
 pub fn page() -> String {
     let plain = |(key, meaning): &(&str, &str)| format!("| `{key}` | {meaning} |\n");
     let typed = |kind: &InterfaceKind| {
@@ -42,6 +64,8 @@ pub fn page() -> String {
         "{NOTE}\n\n# Documents\n\n{INTRO}\n\n## Top level\n\n| key | meaning |\n|---|---|\n{}\n\
          ## All interfaces\n\n| key | meaning |\n|---|---|\n{}\n\
          ## Interface types\n\n| type | meaning | additional keys |\n|---|---|---|\n{}\n\
+         ## Ports of bridges\n\n{PORTS}\n\n\
+         ## Interfaces that are up\n\n{UP}\n\n\
          ## Policy options\n\n{POLICY}\n\n| key | meaning | default |\n|---|---|---|\n{}\n\
          ## Secrets\n\n{SECRETS}\n",
         TOP.iter().map(plain).collect::<String>(),
