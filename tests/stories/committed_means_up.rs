@@ -55,6 +55,14 @@ fn a_nic_without_supplicant_and_an_address_in_use_are_not_up() {
         taken,
         &[&format!("the address is in use by {}", link.trim()), "wanted up, found down: "],
     );
+
+    let switch_on = "sysctl -qw net.ipv6.conf.all.accept_dad=1 net.ipv6.conf.eth2.accept_dad=1 net.ipv6.conf.eth2.dad_transmits=1";
+    host.node.sh(switch_on).expect("duplicate address detection is switched on");
+    let taken = "interfaces:
+- {name: eth2, type: ethernet, state: up, ipv4: {enabled: false},
+   ipv6: {enabled: true, dhcp: false, autoconf: false, address: [{ip: 'fd09:0:0:2::1', prefix-length: 64}]}}
+";
+    rolled_back(&host, taken, &["interfaces[eth2]", "LM2002"]);
     host.assert_settled();
 }
 

@@ -1,5 +1,6 @@
 //! Whether a change has come out as declared.
 
+use ipnet::IpNet;
 use serde_json::Value;
 
 use crate::compare::{self, Declared, Difference, View, route, rule};
@@ -58,6 +59,8 @@ pub struct DeclaredUp {
     pub kind: InterfaceKind,
     /// It authenticates itself before anything else happens.
     pub by_supplicant: bool,
+    /// Declared static addresses.
+    pub addresses: Vec<IpNet>,
 }
 
 pub fn declared_up(desired: &Value, observed: &Value) -> Vec<DeclaredUp> {
@@ -72,6 +75,7 @@ pub fn declared_up(desired: &Value, observed: &Value) -> Vec<DeclaredUp> {
             name: name(want).to_owned(),
             kind: kind(want),
             by_supplicant: by_supplicant(want),
+            addresses: state::addresses(want).collect(),
         })
         .collect();
     for controller in up() {
@@ -85,6 +89,7 @@ pub fn declared_up(desired: &Value, observed: &Value) -> Vec<DeclaredUp> {
                     name: port.to_owned(),
                     kind,
                     by_supplicant: false,
+                    addresses: Vec::new(),
                 });
             }
         }

@@ -63,6 +63,17 @@ pub struct AddressFact {
 }
 
 impl AddressFact {
+    /// The kernel still looks whether another host has it.
+    pub fn is_tentative(&self) -> bool {
+        let optimistic = self.flags & AddressFlags::Optimistic.bits() != 0;
+        self.flags & AddressFlags::Tentative.bits() != 0 && !optimistic
+    }
+
+    /// Another host has it.
+    pub fn is_duplicate(&self) -> bool {
+        self.flags & AddressFlags::Dadfailed.bits() != 0
+    }
+
     /// Whoever set it makes the route to its network, too.
     pub fn leaves_prefix_route(&self) -> bool {
         self.flags & AddressFlags::Noprefixroute.bits() != 0

@@ -2,7 +2,9 @@
 //!
 //! nmstate calls everything up that is neither unmanaged nor disconnected: a NIC that waits for an 802.1X supplicant, and
 //! an internal interface whose bridge ovs-vswitchd could not create. A device that only waits for addresses counts as
-//! up: those that are declared are compared, a lease may come later, and a bridge without ports waits for a carrier.
+//! up: those that are declared are compared, a lease may come later, and a bridge without ports waits for a carrier. A
+//! declared IPv6 address is there once the kernel has found no other host with it; until then NetworkManager may still
+//! take the interface down.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +12,9 @@ use linesman_core::compare::Difference;
 use linesman_core::device_state;
 use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::verify::{DeclaredUp, declared_up};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::netlink::{self, AddressFact, LinkFact, Netlink};
 use crate::nm::{Device, Nm, NmView};
 use crate::ovs::{self, Attachment};
 use crate::supplicant;
@@ -22,6 +25,14 @@ pub async fn pending(nm: &Nm, desired: &Value, state: &Value) -> Vec<Difference>
     let Ok(view) = nm.view().await else { return Vec::new() };
     let attachments = if wanted.iter().any(is_of_ovs) { ovs::attachments().await.ok() } else { None };
     let mut found = unfinished(&wanted, &view, &attachments.unwrap_or_default());
+    if wanted.iter().any(|one| one.addresses.iter().any(|address| address.addr().is_ipv6())) {
+        found.extend(
+            unsettled()
+                .await
+                .map(|(links, addresses)| tentative(&wanted, &links, &addresses))
+                .unwrap_or_default(),
+        );
+    }
     let waits = |difference: &Difference| {
         wanted.iter().any(|one| one.by_supplicant && one.path.key("state") == difference.path)
     };
@@ -29,6 +40,35 @@ pub async fn pending(nm: &Nm, desired: &Value, state: &Value) -> Vec<Difference>
         for difference in found.iter_mut().filter(|difference| waits(difference)) {
             let state = difference.got.as_str().unwrap_or_default();
             difference.got = format!("{state}; {}", supplicant::MISSING).into();
+        }
+    }
+    found
+}
+
+async fn unsettled() -> netlink::Result<(Vec<LinkFact>, Vec<AddressFact>)> {
+    let netlink = Netlink::open()?;
+    Ok((netlink.links().await?, netlink.addresses().await?))
+}
+
+/// Declared addresses that the kernel does not use yet, or found at another host. Without a carrier it cannot look. Pure.
+fn tentative(wanted: &[DeclaredUp], links: &[LinkFact], addresses: &[AddressFact]) -> Vec<Difference> {
+    let carrier = |index: u32| links.iter().any(|link| link.index == index && link.carrier);
+    let mut found = Vec::new();
+    for one in wanted {
+        let own = addresses.iter().filter(|address| address.interface == one.name && carrier(address.index));
+        for address in own.filter(|address| address.is_tentative() || address.is_duplicate()) {
+            let Some(declared) = one.addresses.iter().find(|declared| declared.addr() == address.ip) else {
+                continue;
+            };
+            let got = match address.is_duplicate() {
+                true => Value::Null,
+                false => "tentative: duplicate address detection has not finished".into(),
+            };
+            found.push(Difference {
+                path: one.path.key("ipv6").key("address").item(address.ip.to_string()),
+                want: json!({ "ip": address.ip.to_string(), "prefix-length": declared.prefix_len() }),
+                got,
+            });
         }
     }
     found
@@ -86,7 +126,13 @@ mod tests {
     use super::*;
 
     fn wanted(name: &str, kind: InterfaceKind) -> DeclaredUp {
-        DeclaredUp { path: Path::interface(name), name: name.into(), kind, by_supplicant: false }
+        DeclaredUp {
+            path: Path::interface(name),
+            name: name.into(),
+            kind,
+            by_supplicant: false,
+            addresses: Vec::new(),
+        }
     }
 
     fn device(name: &str, kind: u32, state: u32) -> Device {
