@@ -57,6 +57,9 @@ fn ports_of_others_stay_until_a_document_removes_them() {
 
     host.apply(&bridges(1400, "[{name: eth1}]", ""));
     assert_eq!(attached(&host), ALL, "after a change of both bridges");
+    let tried = host.try_apply(&bridges(1300, "[{name: eth1}]", ""), &["--try", "1s"]);
+    assert_eq!(tried.code(), Some(5), "{}{}", tried.stdout, tried.stderr);
+    assert_eq!(attached(&host), ALL, "after a change that was rolled back");
     host.apply(&bridges(1400, "[]", ""));
     assert_eq!(attached(&host), ALL, "after NetworkManager's own port left");
     let eth1 = observe::link(&host.node, "eth1").expect("eth1 stays");

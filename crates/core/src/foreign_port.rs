@@ -137,13 +137,23 @@ fn is_foreign(view: &View<'_>, port: &str) -> bool {
 pub fn staying(plan: &Plan, desired: &Value, observed: &Value) -> Vec<(String, String)> {
     let gone = expelled(plan, desired, observed).from_linux;
     let view = View::new(desired, observed, observed);
-    let bridges = interfaces(observed).iter().filter(|i| kind(i) == InterfaceKind::LinuxBridge);
-    let removed = |bridge: &Value| view.declared_as(name(bridge)).any(|want| !state::is_up(want));
-    let ports = bridges.filter(|bridge| !removed(bridge)).flat_map(|bridge| {
+    let removed = |bridge: &str| view.declared_as(bridge).any(|want| !state::is_up(want));
+    let mut ports = of_touched_bridges(plan, observed);
+    ports.retain(|(port, bridge)| view.is_foreign(port) && !gone.contains(port) && !removed(bridge));
+    ports
+}
+
+/// Ports of others on the Linux bridges that a plan touches, with their bridge.
+pub fn of_touched_bridges(plan: &Plan, observed: &Value) -> Vec<(String, String)> {
+    let marked: BTreeSet<&str> = interfaces(observed).iter().filter(|i| is_marked(i)).map(name).collect();
+    let bridges = interfaces(observed)
+        .iter()
+        .filter(|i| kind(i) == InterfaceKind::LinuxBridge && plan.touched.contains(name(i)));
+    let ports = bridges.flat_map(|bridge| {
         let ports = state::ports(bridge).unwrap_or_default().into_iter();
         ports.map(|port| (port.to_owned(), name(bridge).to_owned()))
     });
-    ports.filter(|(port, _)| view.is_foreign(port) && !gone.contains(port)).collect()
+    ports.filter(|(port, _)| marked.contains(port.as_str())).collect()
 }
 
 #[cfg(test)]

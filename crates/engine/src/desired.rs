@@ -38,7 +38,8 @@ fn invalid_capture(e: &dyn std::fmt::Display) -> Error {
 pub fn capture(rules: &Value, observed: &Value) -> Result<Value> {
     let rules: NetworkCaptureRules =
         serde_json::from_value(rules.clone()).map_err(|e| invalid_capture(&e))?;
-    let current = serde_json::from_value(foreign_port::unmarked(observed)).map_err(|e| invalid_capture(&e))?;
+    let current =
+        serde_json::from_value(foreign_port::unmarked(observed)).map_err(|e| invalid_capture(&e))?;
     let found = rules.execute(&current).map_err(|e| invalid_capture(&e))?;
     let found: BTreeMap<String, NetworkState> = found.into_iter().collect();
     serde_json::to_value(found).map_err(|e| invalid_capture(&e))

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::change::subject;
 use super::{Change, ChangeKind, Detail, Subject};
 use crate::compare::View;
+use crate::foreign_port;
 use crate::interface_kind::InterfaceKind;
 use crate::interface_name::InterfaceName;
 use crate::path::{Path, PathStep};
@@ -144,8 +145,17 @@ pub(super) fn touched(view: &View<'_>, changes: &[Change]) -> BTreeSet<Interface
         changes.iter().filter_map(Change::interface).map(InterfaceName::from).collect();
     for change in changes {
         touched.extend(mentioned(view, change));
+        touched.extend(bridge_of_foreign(view, change));
     }
     touched
+}
+
+/// A port of others that goes is taken from its bridge in the database, and must come back to it in a rollback.
+fn bridge_of_foreign(view: &View<'_>, change: &Change) -> Option<InterfaceName> {
+    let port = change.interface().filter(|_| change.kind == ChangeKind::Remove)?;
+    view.now(port, InterfaceKind::Unknown).filter(|port| foreign_port::is_marked(port))?;
+    let holds = |bridge: &&Value| state::ports(bridge).is_some_and(|ports| ports.contains(&port));
+    interfaces(view.observed).iter().find(holds).map(|bridge| name(bridge).into())
 }
 
 fn mentioned(view: &View<'_>, change: &Change) -> Vec<InterfaceName> {

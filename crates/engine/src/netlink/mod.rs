@@ -13,8 +13,8 @@ use std::io;
 
 pub use events::{Event, EventKind, LinkEvents};
 pub use facts::{AddressFact, DefaultRoute, LinkFact, NextHop};
-pub use routes::RouteFact;
 pub use families::has_family;
+pub use routes::RouteFact;
 use rtnetlink::Handle;
 pub use rules::RuleFact;
 

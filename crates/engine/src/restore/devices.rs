@@ -12,7 +12,6 @@ use crate::netlink::Netlink;
 use crate::nm::{Nm, NmView};
 use crate::ovs;
 use crate::snapshot::{ActiveProfile, Snapshot};
-use crate::transaction::unmanaged;
 
 /// Activates the former profiles of these interfaces again, controllers before their ports.
 pub async fn reactivate(nm: &Nm, snapshot: &Snapshot, interfaces: &BTreeSet<InterfaceName>) {
@@ -117,9 +116,4 @@ pub async fn calm(snapshot: &Snapshot, plan: &Plan) {
             tracing::warn!(interface = link.name, error = %e, "cannot end promiscuous mode");
         }
     }
-}
-
-/// Ports that others had attached to Linux bridges; NetworkManager drops them when it activates a bridge anew.
-pub async fn reattach_ports(snapshot: &Snapshot) -> Vec<String> {
-    unmanaged::reattach(&Plan::default(), &serde_json::Value::Null, &snapshot.state).await
 }

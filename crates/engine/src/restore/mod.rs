@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use linesman_core::compare::{Difference, differences};
+use linesman_core::foreign_port::of_touched_bridges;
 use linesman_core::interface_name::InterfaceName;
 use linesman_core::plan::Plan;
 use serde_json::Value;
@@ -19,6 +20,7 @@ use serde_json::Value;
 use crate::nm::Nm;
 use crate::ovs::{Others, Written};
 use crate::snapshot::{Hostname, Snapshot};
+use crate::transaction::unmanaged;
 use crate::verify::{self, Scope, Verification};
 use crate::watch::Watch;
 use crate::{Error, Result, failpoint, keyfile, observe, ovs, side_files};
@@ -86,6 +88,7 @@ pub async fn restore(
     let ovs = rollback.restore_ovs().await;
     let unfinished = ovs.is_err() || left.unwritten;
     remaining.extend(ovs.unwrap_or_else(|no_ovs| vec![no_ovs]));
+    remaining.extend(unmanaged::restore_ports(plan, snapshot).await);
     remaining.extend(foreign::restore(snapshot).await);
     Restored { remaining, unfinished, notes }
 }
@@ -148,7 +151,6 @@ impl Rollback<'_> {
         devices::remove_created(nm, snapshot, plan).await;
         left.notes.extend(devices::remove_from_ovs(snapshot, plan).await);
         devices::calm(snapshot, plan).await;
-        left.notes.extend(devices::reattach_ports(snapshot).await);
         restore_dns(nm, snapshot).await;
         snapshot.hostname.restore(nm).await;
         let goal = target::without_foreign_ports(&target::target(snapshot, plan), &self.foreign_ports());
@@ -192,7 +194,9 @@ impl Rollback<'_> {
     }
 
     fn foreign_ports(&self) -> BTreeSet<String> {
-        self.others.as_ref().map(Others::ports).unwrap_or_default()
+        let in_ovs = self.others.as_ref().map(Others::ports).unwrap_or_default();
+        let in_linux = of_touched_bridges(self.plan, &self.snapshot.state).into_iter().map(|(port, _)| port);
+        in_ovs.into_iter().chain(in_linux).collect()
     }
 
     /// What is missing still is reported when all attempts are over.

@@ -62,7 +62,8 @@ pub fn loose(goal: &Value, snapshot: &Snapshot, foreign_ports: &BTreeSet<String>
     goal
 }
 
-/// A state without ports of others in bridges of Open vSwitch: the database says more of them than nmstate does.
+/// A state without ports of others: of those in bridges of Open vSwitch the database says more than nmstate does, and
+/// those in Linux bridges come back when everything else has.
 pub fn without_foreign_ports(state: &Value, ports: &BTreeSet<String>) -> Value {
     let mut state = state.clone();
     if ports.is_empty() {
@@ -71,7 +72,8 @@ pub fn without_foreign_ports(state: &Value, ports: &BTreeSet<String>) -> Value {
     let Some(interfaces) = state["interfaces"].as_array_mut() else { return state };
     let is_foreign = |entry: &Value| name(entry).is_some_and(|n| ports.contains(n));
     interfaces.retain(|i| i["type"] == "ovs-bridge" || !is_foreign(i));
-    for bridge in interfaces.iter_mut().filter(|i| i["type"] == "ovs-bridge") {
+    let is_bridge = |i: &Value| i["type"] == "ovs-bridge" || i["type"] == "linux-bridge";
+    for bridge in interfaces.iter_mut().filter(|i| is_bridge(i)) {
         if let Some(members) = bridge.pointer_mut("/bridge/port").and_then(Value::as_array_mut) {
             members.retain(|port| !is_foreign(port));
         }

@@ -93,7 +93,7 @@ pub async fn run(
     }
     switch.tighten(settings.dead_man);
     switch.wind_for(longest_check(request, settings));
-    unmanaged::remove(&record.plan, &record.desired, &snapshot.state)
+    unmanaged::remove(nm, &record.plan, &record.desired, &snapshot.state)
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))?;
     failpoint::reach("applied").await;

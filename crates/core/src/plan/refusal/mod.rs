@@ -1,8 +1,8 @@
 //! What cannot be applied to this host, found before anything is touched.
 
 mod address;
-mod ifcfg;
 mod daemon;
+mod ifcfg;
 mod kernel;
 mod route;
 
@@ -16,8 +16,8 @@ use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
 use address::addresses;
-pub(super) use ifcfg::profiles as ifcfg_profiles;
 pub(super) use daemon::{datapaths, needs_supplicant};
+pub(super) use ifcfg::profiles as ifcfg_profiles;
 pub(super) use kernel::made;
 
 pub(super) fn find(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
