@@ -12,7 +12,9 @@ use serde_json::Value;
 #[test]
 fn the_path_of_the_default_route_is_drawn_through_a_bridge() {
     let host = Host::new("topology");
+    picture(&host);
     host.apply(&documents::br_ex(&host.node));
+    picture(&host);
     let output = host.linesman(&["topology", "-o", "json"]);
     let topology: Value = serde_json::from_str(&output.stdout).expect("it is JSON");
     let interfaces = topology["interfaces"].as_array().expect("there are interfaces");
@@ -21,6 +23,20 @@ fn the_path_of_the_default_route_is_drawn_through_a_bridge() {
     assert_eq!(way, ["veth/eth0", "ovs-bridge/br-ex", "ovs-interface/br-ex"]);
     transcripts(&host);
     without_networkmanager(&host);
+}
+
+/// A screen is wide enough for it, and no interface is missing.
+fn picture(host: &Host) {
+    let svg = host.linesman(&["topology", "--svg", "-"]).stdout;
+    let width = svg.split("width=\"").nth(1).and_then(|rest| rest.split('"').next()?.parse::<f64>().ok());
+    assert!(width.is_some_and(|width| width <= 1600.0), "{width:?}");
+    for interface in host.state()["interfaces"].as_array().expect("there are interfaces") {
+        let name = interface["name"].as_str().expect("an interface has a name");
+        assert!(
+            name == "lo" || svg.contains(&format!(">{name}<")) || svg.contains(&format!(">{name} ")),
+            "{name}"
+        );
+    }
 }
 
 /// In a shell on the node.

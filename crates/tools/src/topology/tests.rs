@@ -62,6 +62,79 @@ fn a_chain_without_end_stays_readable() {
     assert!(chain.svg().ends_with("</svg>\n"));
 }
 
+/// The width of a picture, which also has to name every interface.
+fn width(name: &str, interfaces: Vec<Value>) -> f64 {
+    let topology = Topology::of(&json!({ "interfaces": interfaces }));
+    let svg = topology.svg();
+    for interface in &topology.interfaces {
+        let name = &interface.name;
+        assert!(
+            svg.contains(&format!(">{name}<")) || svg.contains(&format!(">{name} ")),
+            "{name} is missing"
+        );
+    }
+    let path = std::env::var_os("LINESMAN_PICTURES").map(std::path::PathBuf::from);
+    if let Some(folder) = path {
+        std::fs::write(folder.join(format!("{name}.svg")), &svg).unwrap();
+    }
+    svg.split("width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+}
+
+/// LINESMAN_PICTURES=FOLDER leaves the pictures there to be looked at.
+#[test]
+fn a_picture_is_as_wide_as_a_screen_however_many_interfaces_there_are() {
+    let address = |n: usize| json!({"enabled": true, "address": [{"ip": format!("10.{}.{}.1", n / 250, n % 250), "prefix-length": 24}]});
+    let plain = |n: usize| json!({"name": format!("eth{n}"), "type": "ethernet", "state": "up"});
+    let addressed =
+        |n: usize| json!({"name": format!("eth{n}"), "type": "ethernet", "state": "up", "ipv4": address(n)});
+    let vlan = |n: usize| {
+        json!({"name": format!("eth0.{n}"), "type": "vlan", "state": "up", "ipv4": address(n),
+        "vlan": {"id": n, "base-iface": "eth0"}})
+    };
+    let bridge = |n: usize| {
+        json!({"name": format!("br{n}"), "type": "linux-bridge", "state": "up",
+        "bridge": {"port": [{"name": format!("eth0.{n}")}]}})
+    };
+    let own_bridge = |n: usize| {
+        json!({"name": format!("br{n}"), "type": "linux-bridge", "state": "up",
+        "ipv4": address(n), "bridge": {"port": [{"name": format!("eth{n}")}]}})
+    };
+    let port =
+        |n: usize| json!({"name": format!("eth{n}"), "type": "ethernet", "state": "up", "controller": "br0"});
+    for count in [1, 5, 500] {
+        let all = |make: &dyn Fn(usize) -> Value| (0..count).map(make).collect::<Vec<_>>();
+        let hosts = [
+            ("plain", all(&plain)),
+            ("addressed", all(&addressed)),
+            ("vlans", [vec![plain(0)], all(&vlan)].concat()),
+            ("stacks", [vec![plain(0)], all(&vlan), all(&bridge)].concat()),
+            ("pairs", [all(&plain), all(&own_bridge)].concat()),
+            ("ports", [all(&port), vec![json!({"name": "br0", "type": "linux-bridge", "state": "up",
+                "bridge": {"port": (0..count).map(|n| json!({"name": format!("eth{n}")})).collect::<Vec<_>>()}})]].concat()),
+        ];
+        for (name, interfaces) in hosts {
+            let width = width(&format!("{name}-{count}"), interfaces);
+            assert!(width <= 1600.0, "{name} {count}: {width}");
+        }
+    }
+}
+
+/// Rows that nothing holds in place used to wander apart.
+#[test]
+fn what_nothing_holds_stays_beside_the_rest() {
+    let tunnels =
+        ["gre0", "erspan0", "tunl0"].map(|name| json!({"name": name, "type": "dummy", "state": "down"}));
+    let mut interfaces = vec![
+        json!({"name": "eth0", "type": "ethernet", "state": "up"}),
+        json!({"name": "br0", "type": "linux-bridge", "state": "up", "bridge": {"port": [{"name": "eth0"}]}}),
+        json!({"name": "tap0", "type": "tun", "state": "up"}),
+        json!({"name": "tap1", "type": "tun", "state": "up"}),
+        json!({"name": "eth1", "type": "ethernet", "state": "up"}),
+    ];
+    interfaces.extend(tunnels);
+    assert!(width("loose", interfaces) < 1200.0);
+}
+
 #[test]
 fn colours_only_when_asked() {
     assert!(!host().text(false).contains('\x1b') && host().text(true).contains('\x1b'));

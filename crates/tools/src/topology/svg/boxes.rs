@@ -77,10 +77,25 @@ fn label(interface: &Interface) -> String {
 #[derive(Debug, Clone)]
 pub(super) struct GroupBox {
     pub(super) title: String,
+    /// What is written of each member.
+    pub(super) cells: Vec<String>,
     pub(super) columns: usize,
     pub(super) cell: f64,
     pub(super) width: f64,
     pub(super) height: f64,
+}
+
+/// A box of many grows in height beyond this.
+const WIDEST_GROUP: f64 = 1200.0;
+
+/// Its name, and its first address.
+fn cell(interface: &Interface) -> String {
+    let addresses = label::addresses(interface);
+    match addresses.as_slice() {
+        [] => interface.name.clone(),
+        [only] => format!("{} {only}", interface.name),
+        [first, more @ ..] => format!("{} {first} +{}", interface.name, more.len()),
+    }
 }
 
 pub(super) fn group_box(members: &[&Interface]) -> GroupBox {
@@ -88,10 +103,16 @@ pub(super) fn group_box(members: &[&Interface]) -> GroupBox {
     let one_kind = kind.filter(|kind| members.iter().all(|member| member.kind == **kind));
     let kind = one_kind.map_or_else(|| "interface".to_owned(), ToString::to_string);
     let title = format!("{} × {kind}", members.len());
-    let longest = members.iter().map(|member| member.name.chars().count()).max().unwrap_or(0) as f64;
-    let columns = if members.len() > 12 { 4 } else { 3 };
+    let cells: Vec<String> = members.iter().map(|member| cell(member)).collect();
+    let longest = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0) as f64;
     let cell = (longest * SMALL + 22.0).ceil();
+    let columns = match members.len() {
+        0..=12 => 3,
+        13..=64 => 4,
+        many => many.div_ceil(24),
+    };
+    let columns = columns.min((WIDEST_GROUP / cell) as usize).max(1);
     let rows = members.len().div_ceil(columns) as f64;
     let width = (columns as f64 * cell + 2.0 * PADDING).max(Style::Name.width(&title) + 2.0 * PADDING);
-    GroupBox { title, columns, cell, width: width.ceil(), height: (rows + 1.0) * LINE + 2.0 * PADDING }
+    GroupBox { title, cells, columns, cell, width: width.ceil(), height: (rows + 1.0) * LINE + 2.0 * PADDING }
 }

@@ -4,15 +4,28 @@ use std::fmt::Write;
 
 use super::super::graph::Graph;
 use super::super::{Interface, Topology, label};
+use super::Page;
 use super::boxes::{BoxText, GroupBox, Style};
-use super::place::{Band, MARGIN, Placed};
+use super::place::{Band, FOOT, MARGIN, Placed, TOP};
 use super::rows::{Item, Sheet};
 use super::style::{STYLE, class, escaped};
 
-pub(super) fn draw(topology: &Topology, graph: &Graph, sheet: &Sheet, placed: &Placed) -> String {
-    let (width, height) = (placed.width, placed.height);
-    let mut canvas = Canvas { topology, sheet, placed, out: String::new() };
-    canvas.write(format_args!(
+/// The pages one below the other.
+pub(super) fn draw(topology: &Topology, pages: &[Page]) -> String {
+    let width = pages.iter().map(|page| page.placed.width).fold(0.0, f64::max);
+    let tops: Vec<f64> = pages
+        .iter()
+        .scan(0.0, |top, page| {
+            let here = *top;
+            *top += page.placed.bottom - TOP + PAGE_GAP;
+            Some(here)
+        })
+        .collect();
+    let last = pages.iter().zip(&tops).last();
+    let height = last.map_or(0.0, |(page, top)| (top + page.placed.bottom + FOOT).ceil());
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = out.write_fmt(format_args!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
          height=\"{height}\" role=\"img\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
          <rect class=\"sheet\" x=\".5\" y=\".5\" width=\"{}\" height=\"{}\" rx=\"10\"/>\n",
@@ -20,14 +33,28 @@ pub(super) fn draw(topology: &Topology, graph: &Graph, sheet: &Sheet, placed: &P
         width - 1.0,
         height - 1.0,
     ));
-    canvas.text(MARGIN, 28.0, "host", &title(topology));
-    placed.bands.iter().for_each(|band| canvas.band(band));
-    canvas.lines();
-    canvas.peers(graph);
-    (0..sheet.items.len()).for_each(|item| canvas.item(item));
-    canvas.legend(graph);
-    canvas.out + "</svg>\n"
+    for (page, top) in pages.iter().zip(tops) {
+        let Page { topology: part, graph, sheet, placed } = page;
+        let mut canvas = Canvas { topology: part, sheet, placed, width, out };
+        if top == 0.0 {
+            canvas.text(MARGIN, 28.0, "host", &title(topology));
+        } else {
+            canvas.write(format_args!("<g transform=\"translate(0 {top})\">\n"));
+        }
+        placed.bands.iter().for_each(|band| canvas.band(band));
+        canvas.lines();
+        canvas.peers(graph);
+        (0..sheet.items.len()).for_each(|item| canvas.item(item));
+        if top > 0.0 {
+            canvas.write(format_args!("</g>\n"));
+        }
+        out = canvas.out;
+    }
+    out + &legend(topology, pages, height - 16.0) + "</svg>\n"
 }
+
+/// Between two pages.
+const PAGE_GAP: f64 = 44.0;
 
 fn title(topology: &Topology) -> String {
     topology.hostname.as_ref().map_or_else(|| "Network topology".into(), |name| format!("Network of {name}"))
@@ -37,6 +64,8 @@ struct Canvas<'a> {
     topology: &'a Topology,
     sheet: &'a Sheet,
     placed: &'a Placed,
+    /// Of the whole picture.
+    width: f64,
     out: String,
 }
 
@@ -47,12 +76,12 @@ impl Canvas<'_> {
     }
 
     fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
-        self.write(format_args!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>\n", escaped(text)));
+        self.out.push_str(&text_at(x, y, class, text));
     }
 
     fn band(&mut self, band: &Band) {
         let (x, y) = (MARGIN, band.top.round());
-        let (width, height) = (self.placed.width - 2.0 * MARGIN, (band.bottom - band.top).round());
+        let (width, height) = (self.width - 2.0 * MARGIN, (band.bottom - band.top).round());
         self.write(format_args!(
             "<rect class=\"band\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>\n\
              <rect class=\"{}\" x=\"{x}\" y=\"{y}\" width=\"4\" height=\"{height}\" rx=\"2\"/>\n",
@@ -166,8 +195,7 @@ impl Canvas<'_> {
     }
 
     fn dot(&mut self, x: f64, y: f64, up: bool) {
-        let class = if up { "up" } else { "off" };
-        self.write(format_args!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"4\"/>\n"));
+        self.out.push_str(&dot_at(x, y, up));
     }
 
     fn many(&mut self, item: usize, members: &[usize], group: &GroupBox) {
@@ -180,33 +208,44 @@ impl Canvas<'_> {
             let y = y + 41.0 + (position / group.columns) as f64 * 16.0;
             self.write(format_args!("<g><title>{}</title>\n", escaped(&tooltip(interface))));
             self.dot(x + 4.0, y - 4.0, interface.is_up());
-            self.text(x + 12.0, y, "mono", &interface.name);
+            self.text(x + 12.0, y, "mono", group.cells.get(position).unwrap_or(&interface.name));
             self.write(format_args!("</g>\n"));
         }
     }
+}
 
-    /// Only what occurs in the picture.
-    fn legend(&mut self, graph: &Graph) {
-        let y = self.placed.height - 16.0;
-        let mut x = MARGIN + 4.0;
-        let interfaces = &self.topology.interfaces;
-        let (up, down) = (interfaces.iter().any(Interface::is_up), !interfaces.iter().all(Interface::is_up));
-        for (up, word) in
-            [(true, "up", up), (false, "down, or not described", down)].into_iter().filter_map(shown)
-        {
-            self.dot(x, y - 4.0, up);
-            self.text(x + 10.0, y, "", word);
-            x += 28.0 + CHARACTER * word.len() as f64;
-        }
-        let way = interfaces.iter().any(|interface| interface.on_default_path);
-        let lines = [("way", "default route", way), ("peer", "two ends of a pair", !graph.peers.is_empty())];
-        for (class, word) in lines.into_iter().filter_map(shown) {
-            let (end, middle) = (x + 22.0, y - 4.0);
-            self.write(format_args!("<path class=\"{class}\" d=\"M{x} {middle}H{end}\"/>\n"));
-            self.text(end + 6.0, y, "", word);
-            x = end + 24.0 + CHARACTER * word.len() as f64;
-        }
+fn text_at(x: f64, y: f64, class: &str, text: &str) -> String {
+    format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>\n", escaped(text))
+}
+
+fn dot_at(x: f64, y: f64, up: bool) -> String {
+    let class = if up { "up" } else { "off" };
+    format!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"4\"/>\n")
+}
+
+/// Only what occurs in the picture.
+fn legend(topology: &Topology, pages: &[Page], y: f64) -> String {
+    let mut out = String::new();
+    let mut x = MARGIN + 4.0;
+    let interfaces = &topology.interfaces;
+    let (up, down) = (interfaces.iter().any(Interface::is_up), !interfaces.iter().all(Interface::is_up));
+    for (up, word) in
+        [(true, "up", up), (false, "down, or not described", down)].into_iter().filter_map(shown)
+    {
+        out += &dot_at(x, y - 4.0, up);
+        out += &text_at(x + 10.0, y, "", word);
+        x += 28.0 + CHARACTER * word.len() as f64;
     }
+    let way = interfaces.iter().any(|interface| interface.on_default_path);
+    let pairs = pages.iter().any(|page| !page.graph.peers.is_empty());
+    let lines = [("way", "default route", way), ("peer", "two ends of a pair", pairs)];
+    for (class, word) in lines.into_iter().filter_map(shown) {
+        let (end, middle) = (x + 22.0, y - 4.0);
+        out += &format!("<path class=\"{class}\" d=\"M{x} {middle}H{end}\"/>\n");
+        out += &text_at(end + 6.0, y, "", word);
+        x = end + 24.0 + CHARACTER * word.len() as f64;
+    }
+    out
 }
 
 /// The mean width of a character in the legend.

@@ -11,9 +11,9 @@ const ROW_GAP: f64 = 44.0;
 const LAYER_GAP: f64 = 26.0;
 const INSIDE: f64 = 16.0;
 const GUTTER: f64 = 130.0;
-const TOP: f64 = 46.0;
+pub(super) const TOP: f64 = 46.0;
 pub(super) const MARGIN: f64 = 20.0;
-const FOOT: f64 = 40.0;
+pub(super) const FOOT: f64 = 40.0;
 
 #[derive(Debug)]
 pub(super) struct Placed {
@@ -24,7 +24,8 @@ pub(super) struct Placed {
     pub(super) half: Vec<f64>,
     pub(super) bands: Vec<Band>,
     pub(super) width: f64,
-    pub(super) height: f64,
+    /// Of the lowest band.
+    pub(super) bottom: f64,
 }
 
 #[derive(Debug)]
@@ -45,7 +46,7 @@ pub(super) fn place(sheet: &Sheet) -> Placed {
         half,
         bands,
         width: (left + right + MARGIN + INSIDE).ceil(),
-        height: (bottom + FOOT).ceil(),
+        bottom,
     }
 }
 
@@ -108,37 +109,46 @@ fn columns(sheet: &Sheet) -> Vec<f64> {
         let straight = STRAIGHT[usize::from(sweep + STRAIGHTEN >= SWEEPS)];
         for step in 0..count {
             let row = &sheet.rows[if sweep % 2 == 0 { step } else { count - 1 - step }].1;
-            let alignment = Alignment { sheet, neighbours: &neighbours, straight, x: &x };
-            let targets: Vec<Target> = (0..row.len()).map(|slot| alignment.of(row, slot)).collect();
+            let alignment = Alignment { neighbours: &neighbours, straight, x: &x };
+            let targets: Vec<Target> = row.iter().map(|item| alignment.of(*item)).collect();
             arrange(sheet, row, &targets, &mut x);
         }
     }
-    let left = (0..x.len()).map(|item| x[item] - sheet.items[item].size().0 / 2.0).fold(f64::MAX, f64::min);
+    let held = |item: &usize| !neighbours.below[*item].is_empty() || !neighbours.above[*item].is_empty();
+    let edge = |item: usize| x[item] - sheet.items[item].size().0 / 2.0;
+    let left = (0..x.len()).filter(held).map(edge).fold(f64::MAX, f64::min);
+    let left = if left == f64::MAX { 0.0 } else { left };
+    for (_, row) in &sheet.rows {
+        gather(sheet, row, held, left, &mut x);
+    }
     x.iter().map(|x| x - left).collect()
 }
 
+/// What nothing holds stands next to the one before it, or at the left edge.
+fn gather(sheet: &Sheet, row: &[usize], held: impl Fn(&usize) -> bool, left: f64, x: &mut [f64]) {
+    for (slot, item) in row.iter().enumerate().filter(|(_, item)| !held(item)) {
+        x[*item] = match slot.checked_sub(1).and_then(|before| row.get(before)) {
+            Some(before) => x[*before] + apart(sheet, *before, *item),
+            None => left + sheet.items[*item].size().0 / 2.0,
+        };
+    }
+}
+
 struct Alignment<'a> {
-    sheet: &'a Sheet,
     neighbours: &'a Neighbours,
     straight: f64,
     x: &'a [f64],
 }
 
 impl Alignment<'_> {
-    fn of(&self, row: &[usize], slot: usize) -> Target {
+    fn of(&self, item: usize) -> Target {
         let Neighbours { below, above } = self.neighbours;
-        let item = row[slot];
         let down = below[item].iter().map(|near| self.pull(*near, &below[item], &above[*near]));
         let up = above[item].iter().map(|near| self.pull(*near, &above[item], &below[*near]));
         let (sum, weight) =
             down.chain(up).fold((0.0, 0.0), |(sum, all), (x, pull)| (sum + x * pull, all + pull));
-        match (weight > 0.0, slot) {
-            (true, _) => (sum / weight, weight),
-            (false, 0) => {
-                (row.get(1).map_or(0.0, |next| self.x[*next] - apart(self.sheet, item, *next)), LOOSE)
-            }
-            (false, _) => (self.x[row[slot - 1]], LOOSE),
-        }
+        // To follow others would make a row that nothing holds wander further with every sweep.
+        if weight > 0.0 { (sum / weight, weight) } else { (self.x[item], LOOSE) }
     }
 
     fn pull(&self, near: usize, ours: &[usize], theirs: &[usize]) -> Target {

@@ -6,8 +6,10 @@ use super::super::graph::Graph;
 use super::super::{Interface, Layer, Topology, label};
 use super::boxes::{self, BoxText, GroupBox};
 
-/// Fewer alike than this are drawn one by one.
+/// Fewer alike than this are drawn one by one: with nothing but a name, below something else, with addresses.
 const GROUP_SIZE: usize = 6;
+const GROUP_SIZE_BELOW: usize = 12;
+const GROUP_SIZE_ADDRESSED: usize = 24;
 /// The width of a line on its way past a row.
 const LANE: f64 = 14.0;
 
@@ -57,7 +59,7 @@ pub(super) fn lay_out(topology: &Topology, graph: &Graph) -> Sheet {
         lines: Vec::new(),
         of_interface: vec![0; topology.interfaces.len()],
     };
-    for group in groups(topology, graph, &rows_of) {
+    for group in grouped(topology, graph, &rows_of) {
         let row = number(&rows_of[group[0]]);
         sheet.add(topology, group, row);
     }
@@ -133,17 +135,26 @@ fn lifted(rows: &[Row], graph: &Graph, index: usize) -> Row {
     }
 }
 
-/// Interfaces that share a box, in the order of their names.
-fn groups(topology: &Topology, graph: &Graph, rows: &[Row]) -> Vec<Vec<usize>> {
-    let mut alike: BTreeMap<(Row, Vec<usize>, bool), Vec<usize>> = BTreeMap::new();
-    for (index, interface) in topology.interfaces.iter().enumerate() {
-        let plain = is_plain(interface, index, graph);
-        let key = if plain { graph.carriers[index].clone() } else { vec![index] };
-        alike.entry((rows[index], key, plain)).or_default().push(index);
-    }
+/// Interfaces that share a box, in the order of their names; the others alone.
+pub(super) fn groups(topology: &Topology, graph: &Graph) -> Vec<Vec<usize>> {
+    grouped(topology, graph, &rows(topology, graph))
+}
+
+fn grouped(topology: &Topology, graph: &Graph, rows: &[Row]) -> Vec<Vec<usize>> {
+    type Alike = (Row, usize, Vec<usize>, Vec<usize>);
+    let mut alike: BTreeMap<Alike, Vec<usize>> = BTreeMap::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    for ((_, _, plain), members) in alike {
-        match plain && members.len() >= GROUP_SIZE {
+    for (index, interface) in topology.interfaces.iter().enumerate() {
+        match group_size(interface, index, graph) {
+            Some(size) => {
+                let (carriers, carried) = (graph.carriers[index].clone(), graph.carried[index].clone());
+                alike.entry((rows[index], size, carriers, carried)).or_default().push(index);
+            }
+            None => groups.push(vec![index]),
+        }
+    }
+    for ((_, size, _, _), members) in alike {
+        match members.len() >= size {
             true => groups.push(members),
             false => groups.extend(members.into_iter().map(|member| vec![member])),
         }
@@ -152,10 +163,15 @@ fn groups(topology: &Topology, graph: &Graph, rows: &[Row]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Nothing to say but its name and on what it stands.
-fn is_plain(interface: &Interface, index: usize, graph: &Graph) -> bool {
-    graph.carried[index].is_empty()
-        && graph.peer_of(index).is_none()
-        && interface.default_routes.is_empty()
-        && label::addresses(interface).is_empty()
+/// How many of its kind share a box; none: it has more to say than its name, its addresses and its neighbours.
+fn group_size(interface: &Interface, index: usize, graph: &Graph) -> Option<usize> {
+    let single = graph.peer_of(index).is_some() || !interface.default_routes.is_empty();
+    let (addressed, carries) = (!label::addresses(interface).is_empty(), !graph.carried[index].is_empty());
+    match (addressed, carries) {
+        _ if single || carries && interface.on_default_path => None,
+        (false, false) => Some(GROUP_SIZE),
+        (false, true) if graph.carriers[index].is_empty() => Some(GROUP_SIZE_BELOW),
+        (true, false) => Some(GROUP_SIZE_ADDRESSED),
+        _ => None,
+    }
 }
