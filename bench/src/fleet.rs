@@ -102,12 +102,11 @@ impl Fleet {
         format!("{objects}\nagent:\n{}\noperator:\n{}", self.agent.stderr(), self.operator.stderr())
     }
 
-    /// Everybody's requests that went well, but for the administrator's and Leases.
+    /// Everybody's requests but for the administrator's and Leases; those that were refused cost as much as others.
     fn since(&self, from: &str) -> Fallible<Vec<Event>> {
         let ours = |event: &Event| {
             event.received.as_str() > from
                 && event.stage == "ResponseComplete"
-                && event.succeeded()
                 && event.user.contains("serviceaccount")
                 && event.resource != "leases"
         };
@@ -162,6 +161,7 @@ impl Fleet {
 
     fn requests(&self, report: &mut BenchReport) -> Fallible<()> {
         let (mut writes, mut reads, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
+        let mut refused = Vec::new();
         for round in 0..ROUNDS {
             let (name, from) = (format!("count-{round}"), now());
             self.roll_out(&name, &spec(&states::bridges(1)))?;
@@ -174,12 +174,14 @@ impl Fleet {
             let written: Vec<&Event> = all.iter().filter(|event| event.writes()).collect();
             writes.push(written.iter().filter(|event| !of_policy(event)).count() as f64);
             statuses.push(written.iter().filter(|event| of_policy(event)).count() as f64);
+            refused.push(all.iter().filter(|event| !event.succeeded()).count() as f64);
             reads.push(all.iter().filter(|event| matches!(event.verb.as_str(), "get" | "list")).count() as f64);
             self.forget(&name, &states::no_bridges(1))?;
             eprint!(".");
         }
         eprintln!(" requests");
         report.row("API writes per policy and node, NNS included", median(writes), "", None, 5.0);
+        report.row("of all these requests: refused", median(refused), "", None, 0.0);
         report.row("API reads per policy and node", median(reads), "", None, 2.0);
         // Two statuses and two events.
         report.row("API writes about the policy itself, one wave", median(statuses), "", None, 4.0);
@@ -197,7 +199,8 @@ impl Fleet {
             let made = now();
             let reported = || {
                 let events = self.since(&from).unwrap_or_default();
-                events.into_iter().find(|event| event.resource == "nodenetworkstates" && event.writes())
+                let states = |event: &Event| event.resource == "nodenetworkstates" && event.writes();
+                events.into_iter().find(|event| states(event) && event.succeeded())
             };
             wait("the node's state", || reported().is_some())?;
             times.push(reported().map_or(f64::NAN, |event| seconds(&made, &event.received)));

@@ -1,4 +1,7 @@
-//! (a) Checkpoint to commit, against nmstate's own apply of the same state.
+//! (a) Checkpoint to commit, against nmstate's own apply of the same state; and whole commands, from the start of the process
+//! to its end, which is what a user waits for.
+
+use std::time::Instant;
 
 use linesman_lab::{Node, documents};
 use serde_json::Value;
@@ -10,9 +13,19 @@ const ROUNDS: usize = 7;
 
 pub fn run(report: &mut BenchReport) -> Fallible<()> {
     let (_lab, node) = bed("bench-apply")?;
-    compare(&node, report, "one bridge with an address", &states::bridges(1), &states::no_bridges(1), 0.35)?;
-    compare(&node, report, "br-ex taking over a NIC", &states::br_ex(&node), &documents::eth0(&node), 0.5)?;
-    compare(&node, report, "100 bridges", &states::bridges(100), &states::no_bridges(100), 0.7)
+    let one = Goals { checkpoint_to_commit: 0.35, whole_command: 0.6 };
+    compare(&node, report, "one bridge with an address", &states::bridges(1), &states::no_bridges(1), one)?;
+    let br_ex = Goals { checkpoint_to_commit: 0.5, whole_command: 0.8 };
+    compare(&node, report, "br-ex taking over a NIC", &states::br_ex(&node), &documents::eth0(&node), br_ex)?;
+    let many = Goals { checkpoint_to_commit: 0.7, whole_command: 0.8 };
+    compare(&node, report, "100 bridges", &states::bridges(100), &states::no_bridges(100), many)
+}
+
+/// Ratios to nmstate.
+#[derive(Clone, Copy, Debug)]
+struct Goals {
+    checkpoint_to_commit: f64,
+    whole_command: f64,
 }
 
 fn compare(
@@ -21,30 +34,53 @@ fn compare(
     name: &str,
     state: &str,
     undo: &str,
-    goal: f64,
+    goals: Goals,
 ) -> Fallible<()> {
     let (mut ours, mut theirs, mut peaks) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut our_commands, mut their_commands) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let outcome = apply(node, state)?;
+        let (outcome, command) = apply(node, state)?;
+        our_commands.push(command);
         ours.push(outcome["milliseconds"].as_f64().unwrap_or(f64::NAN));
         peaks.push(outcome["worker_peak_kib"].as_f64().unwrap_or(f64::NAN) / 1024.0);
         apply(node, undo)?;
         node.write_file("/root/incumbent.yaml", state, 0o600)?;
+        let start = Instant::now();
         let text = node.command(["linesman-bench", "incumbent", "apply", "/root/incumbent.yaml"])?.run()?;
+        their_commands.push(milliseconds_since(start));
         theirs.push(serde_json::from_str::<Value>(text.trim())?["milliseconds"].as_f64().unwrap_or(f64::NAN));
         apply(node, undo)?;
         eprint!(".");
     }
     eprintln!(" {name}");
-    report.row(format!("{name}: checkpoint to commit"), median(ours), "ms", Some(median(theirs)), goal);
+    report.row(
+        format!("{name}: checkpoint to commit"),
+        median(ours),
+        "ms",
+        Some(median(theirs)),
+        goals.checkpoint_to_commit,
+    );
+    report.row(
+        format!("{name}: whole command"),
+        median(our_commands),
+        "ms",
+        Some(median(their_commands)),
+        goals.whole_command,
+    );
     if name.starts_with("100") {
         report.row(format!("{name}: worker's peak memory"), median(peaks), "MB", None, 30.0);
     }
     Ok(())
 }
 
-fn apply(node: &Node, state: &str) -> Fallible<Value> {
+fn milliseconds_since(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+/// The outcome, and the milliseconds of the whole command.
+fn apply(node: &Node, state: &str) -> Fallible<(Value, f64)> {
     node.write_file("/root/bench.yaml", state, 0o600)?;
+    let start = Instant::now();
     let output = node.exec([
         "linesman",
         "apply",
@@ -56,8 +92,9 @@ fn apply(node: &Node, state: &str) -> Fallible<Value> {
         "--probe",
         "dns",
     ])?;
+    let milliseconds = milliseconds_since(start);
     if !output.success() {
         return Err(format!("linesman apply failed:\n{}\n{}", output.stdout, output.stderr).into());
     }
-    Ok(serde_json::from_str(&output.stdout)?)
+    Ok((serde_json::from_str(&output.stdout)?, milliseconds))
 }
