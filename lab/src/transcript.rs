@@ -35,7 +35,8 @@ pub fn masked(text: &str) -> String {
     let mut result = String::new();
     for line in text.split_inclusive('\n') {
         let words: Vec<String> = line.split_inclusive([' ', '\n']).map(mask_word).collect();
-        result.push_str(&mask_after(&mask_before(words).concat(), "(pid "));
+        let words = mask_ago(mask_before(words));
+        result.push_str(&mask_after(&words.concat().replace("just now", "AGO"), "(pid "));
     }
     result
 }
@@ -60,6 +61,18 @@ fn mask_before(mut words: Vec<String>) -> Vec<String> {
             && number.chars().all(|c| c.is_ascii_digit() || c == '.')
         {
             words[index - 1] = "N ".into();
+        }
+    }
+    words
+}
+
+/// `3 min ago`, of any unit.
+fn mask_ago(mut words: Vec<String>) -> Vec<String> {
+    for index in 2..words.len() {
+        if let Some(rest) = words[index].strip_prefix("ago") {
+            words[index] = format!("AGO{rest}");
+            words[index - 1].clear();
+            words[index - 2].clear();
         }
     }
     words
@@ -134,6 +147,12 @@ mod tests {
         let said =
             "agent 0.1.0 (pid 123) since 2026-11-16T01:43:18Z; 211341 MiB free\n  after 0.5 s, mtu: 1400\n";
         assert_eq!(masked(said), "agent 0.1.0 (pid N) since TIME; N MiB free\n  after N s, mtu: 1400\n");
+    }
+
+    #[test]
+    fn relative_times_are_masked_as_one() {
+        let said = "office  in sync      5 s ago\nguests  drifted      12 min ago; seen just now\n";
+        assert_eq!(masked(said), "office  in sync      AGO\nguests  drifted      AGO; seen AGO\n");
     }
 
     #[test]

@@ -123,7 +123,9 @@ impl AgentHost {
     }
 
     fn try_status(&self) -> Option<Value> {
-        serde_json::from_str(&self.host.linesman(&["status", "-o", "json"]).stdout).ok()
+        let status: Value =
+            serde_json::from_str(&self.host.linesman(&["status", "-o", "json"]).stdout).ok()?;
+        status["error"].is_null().then_some(status)
     }
 
     pub fn policy(&self, name: &str) -> Option<Value> {

@@ -41,7 +41,7 @@ fn documents() -> Vec<Bad> {
     let padding = "# nothing but padding, a line of some length, again and again and again\n";
     vec![
         bad("nothing", "", &["empty"]),
-        bad("not text", [0xff, 0xfe, 0x00, 0x01], &["not UTF-8 text"]),
+        bad("not text", [0xff, 0xfe, 0x00, 0x01], &["UTF-16 text"]),
         bad("not YAML", "interfaces: [{name: eth1\n", &["1:", "error["]),
         bad("tab", "interfaces:\n\t- name: eth1\n", &["tab"]),
         bad("a list", "- name: eth1\n", &["list"]),

@@ -87,6 +87,8 @@ fn an_interrupted_change_is_a_problem_until_it_is_recovered() {
     host.wait_failpoint("applied");
     assert!(finding(&doctor(&host), "ok", "checkpoints").contains("a change is in progress"));
     apply.kill().expect("it can be killed");
+    // Until it is reaped, it is still listed.
+    apply.wait().ok();
     let output = doctor(&host);
     assert_eq!(output.code(), Some(1), "{}", output.stdout);
     assert!(finding(&output, "problem", "was interrupted").contains("linesman recover"));

@@ -184,6 +184,7 @@ fn pending_changes() {
     unconfirmed_and_kept(&host);
     unconfirmed_and_rolled_back(&host);
     unconfirmed_and_forgotten(&host);
+    committed_while_the_journal_is_read_only(&host);
     host.assert_settled();
 }
 
@@ -215,14 +216,21 @@ fn unconfirmed_and_kept(host: &Host) {
     let checkpoint = checkpoint_in(&output.stdout);
     wide_is(host, true);
     assert_eq!(host.open_checkpoints(), 1);
-    assert!(host.linesman(&["history"]).stdout.contains("pending"));
-    let second = host.try_apply(BRIDGE, &[]);
-    code(&second, 7);
-    assert!(
-        second.stderr.contains("linesman commit") || second.stderr.contains("another linesman"),
-        "{}",
-        second.stderr
-    );
+    let told = |text: &str| {
+        ["`linesman commit`", "`linesman rollback`", " s"].iter().all(|word| text.contains(word))
+    };
+    let history = host.linesman(&["history"]).stdout;
+    assert!(history.contains("pending") && told(&history), "{history}");
+    assert!(output.stdout.contains("rolling back in 60 s"), "{}", output.stdout);
+    assert!(output.stdout.contains("linesman commit ") && output.stdout.contains("linesman rollback "));
+    let records = host.history();
+    assert_eq!(records.last().unwrap()["source"], file.as_str(), "by its file, not <stdin>");
+    for flags in [&[][..], &["--wait=1s"]] {
+        let second = host.try_apply(BRIDGE, flags);
+        code(&second, 7);
+        assert!(second.stderr.contains("pending confirmation for another"), "{}", second.stderr);
+        assert!(told(&second.stderr), "{}", second.stderr);
+    }
     code(&host.linesman(&["commit", &checkpoint]), 0);
     wide_is(host, true);
     assert_eq!((host.open_checkpoints(), host.last_verdict().as_str()), (0, "committed"));
@@ -234,7 +242,11 @@ fn unconfirmed_and_rolled_back(host: &Host) {
     let output = host.node.command(words).unwrap().input(WIDE).output().unwrap();
     code(&output, 0);
     let told = json(&output);
-    assert_eq!(told["verdict"], "pending");
+    assert_eq!((&told["verdict"], &told["seconds_left"]), (&"pending".into(), &60.into()));
+    assert_eq!(
+        (&told["commit"], &told["rollback"]),
+        (&"linesman commit".into(), &"linesman rollback".into())
+    );
     wide_is(host, true);
     let checkpoint = told["checkpoint"].as_str().expect("the checkpoint is told");
     code(&host.linesman(&["rollback", checkpoint]), 0);
@@ -242,11 +254,31 @@ fn unconfirmed_and_rolled_back(host: &Host) {
     assert_eq!((host.open_checkpoints(), host.last_verdict().as_str()), (0, "rolled-back"));
 }
 
+/// Whoever waits gets the host when its time is over.
 fn unconfirmed_and_forgotten(host: &Host) {
     code(&host.try_apply(WIDE, &["--no-commit", "--timeout", "3"]), 0);
     wide_is(host, true);
-    host.eventually("going back", || host.last_verdict() == "rolled-back");
+    let second = host.try_apply("interfaces:\n- {name: br1, state: absent}\n", &["--wait"]);
+    code(&second, 0);
+    assert!(second.stderr.starts_with("waiting: an earlier change"), "{}", second.stderr);
+    assert_eq!(host.last_verdict(), "rolled-back");
     wide_is(host, false);
+}
+
+/// The change is rolled back, and that is what is said.
+fn committed_while_the_journal_is_read_only(host: &Host) {
+    code(&host.try_apply(WIDE, &["--no-commit", "--timeout", "60"]), 0);
+    let journal = "/var/lib/linesman/journal";
+    let close = format!("mount --bind {journal} {journal} && mount -o remount,ro,bind {journal}");
+    host.node.sh(&close).unwrap();
+    let output = host.linesman(&["commit"]);
+    host.node.run(["umount", journal]).unwrap();
+    code(&output, 5);
+    let said = format!("{}{}", output.stdout, output.stderr);
+    assert!(said.contains("rolled back: this host is in its previous state"), "{said}");
+    assert!(said.contains("cannot write the journal") && !said.contains("no changes were made"), "{said}");
+    wide_is(host, false);
+    code(&host.linesman(&["recover"]), 0);
 }
 
 fn checkpoint_in(text: &str) -> String {
@@ -269,10 +301,12 @@ fn signals() {
         let output = running.wait().unwrap();
         host.pass_failpoint("verified");
         code(&output, 5);
-        assert!(output.stdout.contains("interrupted"), "{signal} {flags:?}: {}", output.stdout);
+        let said = &output.stdout;
+        assert!(said.contains("interrupted; rolled back: this host"), "{signal} {flags:?}: {said}");
         assert!(!observe::link_exists(&host.node, "br1"), "{signal} {flags:?}");
         host.assert_settled();
     }
+    before_anything(&host);
     let running = host.start_apply(BRIDGE, &[], "verified");
     host.wait_failpoint("verified");
     running.signal(Signal::SIGHUP).unwrap();
@@ -280,4 +314,80 @@ fn signals() {
     code(&running.wait().unwrap(), 0);
     assert!(observe::link_exists(&host.node, "br1"), "a terminal that hangs up ends nothing");
     host.assert_settled();
+}
+
+/// Nothing was changed, so nothing is said to be rolled back.
+fn before_anything(host: &Host) {
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let running = host.start_apply(BRIDGE, &[], "snapshot-taken");
+        host.wait_failpoint("snapshot-taken");
+        running.signal(signal).unwrap();
+        host.eventually("the signal arrives", || running.stderr().contains("interrupted"));
+        host.pass_failpoint("snapshot-taken");
+        let output = running.wait().unwrap();
+        code(&output, 1);
+        let said = &output.stdout;
+        assert!(said.contains("interrupted; nothing was changed") && !said.contains("rolled back"), "{said}");
+    }
+    code(&host.try_apply(BRIDGE, &["--no-commit"]), 0);
+    let waiting = host.start_apply("interfaces:\n- {name: br9, type: dummy}\n", &["--wait"], "");
+    host.eventually("it waits", || waiting.stderr().contains("waiting:"));
+    waiting.signal(Signal::SIGINT).unwrap();
+    let output = waiting.wait().unwrap();
+    code(&output, 1);
+    assert!(output.stderr.contains("interrupted; nothing was changed"), "{}", output.stderr);
+    code(&host.linesman(&["rollback"]), 0);
+    host.assert_settled();
+}
+
+const ROUTE: &str = "routes:
+  config:
+  - {destination: 10.88.0.0/24, next-hop-interface: br1, next-hop-address: 10.20.1.2}
+";
+
+/// As the agent composes the policies of a directory.
+#[test]
+fn several_documents_are_one_change() {
+    let host = Host::new("verbs-several");
+    let (bridge, route) = (host.document(BRIDGE), host.document(ROUTE));
+    let plan = host.linesman(&["plan", &route, &bridge]);
+    code(&plan, 2);
+    assert!(
+        plan.stdout.contains("+ linux-bridge br1") && plan.stdout.contains("+ route 10.88.0.0/24"),
+        "{}",
+        plan.stdout
+    );
+    code(&host.linesman(&["apply", &route, &bridge, "-o", "json"]), 0);
+    let routes = host.node.run(["ip", "route", "show", "10.88.0.0/24"]).unwrap();
+    assert!(routes.contains("dev br1"), "{routes}");
+    let records = host.history();
+    assert_eq!((records.len(), &records[0]["source"]), (1, &format!("{route}, {bridge}").into()));
+    contradiction(&host, &bridge);
+    directory(&host);
+    host.assert_settled();
+}
+
+fn contradiction(host: &Host, bridge: &str) {
+    let other = host.document("interfaces:\n- name: br1\n  type: linux-bridge\n  state: up\n  mtu: 1400\n");
+    let third = host.document("interfaces:\n- {name: br1, type: linux-bridge, mtu: 1300}\n");
+    for verb in ["plan", "apply"] {
+        let output = host.linesman(&[verb, bridge, &other, &third]);
+        code(&output, 3);
+        let said = &output.stderr;
+        assert!(said.contains("error[LM0019]") && said.contains(&other) && said.contains(&third), "{said}");
+        assert!(said.contains("1400") && said.contains("1300"), "{said}");
+    }
+    let output = host.linesman(&["plan", &other, &third, "-o", "json"]);
+    assert_eq!(json(&output)["error"]["problems"][0]["code"], "LM0019", "{}", output.stdout);
+}
+
+fn directory(host: &Host) {
+    host.node.run(["mkdir", "/root/policies"]).unwrap();
+    for (name, text) in [("a.yaml", BRIDGE), ("b.yml", ROUTE), ("notes.txt", "not a document: [")] {
+        host.node.write_file(format!("/root/policies/{name}"), text, 0o600).unwrap();
+    }
+    code(&host.linesman(&["plan", "/root/policies"]), 0);
+    let held = host.linesman(&["apply", "/root/policies", "--no-commit"]);
+    code(&held, 0);
+    assert!(held.stdout.contains("already in the desired state"), "{}", held.stdout);
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use linesman_daemon::connections::Connections;
 use serde::{Deserialize, Serialize};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -124,25 +124,43 @@ async fn reply(stream: &mut BufReader<UnixStream>, answer: &Answer) -> std::io::
     tokio::time::timeout(LIMIT, stream.write_all(&line)).await?
 }
 
+/// Why there is nobody to ask.
+#[derive(Debug, thiserror::Error)]
+pub enum NoAnswer {
+    #[error("no agent is running on this host")]
+    NoAgent,
+    /// One may be running: the kernel does not let us ask.
+    #[error("the agent cannot be asked: {0}")]
+    Refused(std::io::Error),
+}
+
+impl From<std::io::Error> for NoAnswer {
+    fn from(error: std::io::Error) -> Self {
+        use std::io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, NotFound};
+        // A socket that nobody listens on was left by an agent that was killed.
+        match error.kind() {
+            NotFound | ConnectionRefused | BrokenPipe | ConnectionReset => Self::NoAgent,
+            _ => Self::Refused(error),
+        }
+    }
+}
+
 /// The other end.
 #[derive(Debug)]
-pub struct Asking(BufReader<UnixStream>);
+pub struct Asking(Lines<BufReader<UnixStream>>);
 
 impl Asking {
-    /// None: no agent runs here.
-    pub async fn ask(run_dir: &Path, question: &Question) -> Option<Self> {
-        let mut stream = UnixStream::connect(path(run_dir)).await.ok()?;
-        let mut line = serde_json::to_vec(question).ok()?;
+    pub async fn ask(run_dir: &Path, question: &Question) -> Result<Self, NoAnswer> {
+        let mut stream = UnixStream::connect(path(run_dir)).await?;
+        let mut line = serde_json::to_vec(question).map_err(std::io::Error::from)?;
         line.push(b'\n');
-        stream.write_all(&line).await.ok()?;
-        Some(Self(BufReader::new(stream)))
+        stream.write_all(&line).await?;
+        Ok(Self(BufReader::new(stream).lines()))
     }
 
+    /// May be given up and asked for again.
     pub async fn answer(&mut self) -> Option<Answer> {
-        let mut line = String::new();
-        match self.0.read_line(&mut line).await {
-            Ok(n) if n > 0 => serde_json::from_str(&line).ok(),
-            _ => None,
-        }
+        let line = self.0.next_line().await.ok().flatten()?;
+        serde_json::from_str(&line).ok()
     }
 }

@@ -18,11 +18,12 @@ macro_rules! codes {
 }
 pub(crate) use codes;
 
+pub mod commands;
 pub mod failures;
 
 /// Every entry there is: what is wrong with a document, why a host refuses it, how a change ended badly.
 pub fn all() -> impl Iterator<Item = &'static Explanation> {
-    TABLE.iter().chain(crate::plan::codes::TABLE).chain(failures::TABLE)
+    TABLE.iter().chain(crate::plan::codes::TABLE).chain(failures::TABLE).chain(commands::TABLE)
 }
 
 /// The first code of ours that a text names in brackets, as in `no such port [LM1001]`.

@@ -1,8 +1,9 @@
 //! What can go wrong on a host, and what that means for trying again.
 
 use std::path::PathBuf;
+use std::time::SystemTime;
 
-use linesman_core::codes::{NEEDS_CLUSTER, failures};
+use linesman_core::codes::{NEEDS_CLUSTER, commands, failures};
 pub use linesman_core::outcome::Category;
 
 use crate::nm;
@@ -12,7 +13,7 @@ pub type Source = Box<dyn std::error::Error + Send + Sync>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("linesman must run as root to change the network of this host")]
+    #[error("linesman must run as root; run it as root, for example with sudo")]
     NotRoot,
     #[error("no system D-Bus at {address}: {source}; start dbus, or set DBUS_SYSTEM_BUS_ADDRESS")]
     NoDbus { address: String, source: nm::CallError },
@@ -38,10 +39,11 @@ pub enum Error {
     )]
     Busy { pid: String },
     #[error(
-        "an earlier change is pending confirmation (checkpoint {checkpoint}); \
-         run `linesman commit` or `linesman rollback` first"
+        "an earlier change ({what}) is pending confirmation{}; \
+         run `linesman commit` to keep it or `linesman rollback` to undo it first",
+        time_left(until)
     )]
-    Unconfirmed { checkpoint: String },
+    Unconfirmed { what: String, until: String },
     #[error(
         "another program has NetworkManager checkpoint {checkpoint}; \
          wait for it to end, or end it with `linesman rollback {checkpoint}`"
@@ -56,8 +58,13 @@ pub enum Error {
     NoCheckpoint { verb: &'static str },
     #[error("the state cannot be applied: {0}")]
     Invalid(String),
-    #[error("cannot write the journal under {dir}: {source}; no changes were made")]
+    /// During a change; what becomes of the change is said by its outcome.
+    #[error("cannot write the journal under {dir}: {source}")]
     Journal { dir: String, source: std::io::Error },
+    #[error("{0}; no changes were made")]
+    NotBegun(#[source] Box<Self>),
+    #[error("interrupted; nothing was changed")]
+    Interrupted,
     #[error(
         "{} was written by a newer linesman (version {found}, this one reads up to {known}); \
          install the newer linesman and run `linesman recover`", file.display()
@@ -81,7 +88,8 @@ impl Error {
             | Self::ForeignCheckpoint { .. }
             | Self::NoDescriptors(_)
             | Self::Observe(_)
-            | Self::Call { .. } => Category::Transient,
+            | Self::Call { .. }
+            | Self::Interrupted => Category::Transient,
             _ => Category::Environment,
         }
     }
@@ -89,10 +97,12 @@ impl Error {
     /// Of `linesman explain`.
     pub fn code(&self) -> &'static str {
         match self {
+            Self::NotRoot => commands::NOT_ROOT,
             Self::Invalid(_) => failures::REFUSED,
             Self::NoCluster { .. } => NEEDS_CLUSTER,
             Self::Busy { .. } | Self::Unconfirmed { .. } | Self::ForeignCheckpoint { .. } => failures::BUSY,
-            Self::Journal { .. } | Self::Snapshot(_) => failures::NOT_WRITTEN,
+            Self::Journal { .. } | Self::NotBegun(_) | Self::Snapshot(_) => failures::NOT_WRITTEN,
+            Self::Interrupted => failures::INTERRUPTED,
             _ => failures::HINDERED,
         }
     }
@@ -110,3 +120,10 @@ impl Error {
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// ` for another 42 s`; nothing where that is not known or over.
+fn time_left(until: &str) -> String {
+    let end = humantime::parse_rfc3339(until).ok();
+    let left = end.and_then(|end| end.duration_since(SystemTime::now()).ok());
+    left.map_or_else(String::new, |left| format!(" for another {} s", left.as_secs() + 1))
+}

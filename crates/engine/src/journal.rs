@@ -119,6 +119,10 @@ impl Journal {
 
     /// Writes the snapshot first, then the record that points to it.
     pub fn begin(&self, record: &Record, snapshot: &Snapshot) -> Result<()> {
+        self.write_first(record, snapshot).map_err(|error| Error::NotBegun(error.into()))
+    }
+
+    fn write_first(&self, record: &Record, snapshot: &Snapshot) -> Result<()> {
         fs::create_dir_all(&self.dir).map_err(|e| self.failed(e))?;
         self.prune();
         let reserve =
@@ -185,6 +189,22 @@ impl Journal {
         errors.iter().filter_map(newer).filter(|e| matches!(e, Error::NewerFile { .. })).collect()
     }
 
+    /// No journal is no change; one that may not be read is another matter.
+    pub fn check_readable(&self) -> Result<()> {
+        let unreadable = |file: &Path, source| Err(Error::Unreadable { file: file.to_path_buf(), source });
+        match fs::read_dir(&self.dir) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(e) => return unreadable(&self.dir, e),
+            Ok(_) => {}
+        }
+        // A damaged record is passed over; one that only root may read is not damaged.
+        let denied = |path: &PathBuf| {
+            let error = fs::File::open(path).err()?;
+            (error.kind() == std::io::ErrorKind::PermissionDenied).then(|| (path.clone(), error))
+        };
+        self.record_files().iter().find_map(denied).map_or(Ok(()), |(path, e)| unreadable(&path, e))
+    }
+
     /// Refuses what a newer linesman began and did not finish: nobody here knows how to roll it back.
     pub fn check_versions(&self) -> Result<()> {
         let newer =
@@ -224,6 +244,11 @@ impl Journal {
         let begun = self.load::<Begun>(&self.snapshot_path(id)).map(|begun| begun.record);
         let unknown = || Record::new("a change whose record cannot be read", Plan::default(), Value::Null);
         Record { id: id.into(), phase: Phase::Applying, ..begun.unwrap_or_else(|_| unknown()) }
+    }
+
+    /// The change that waits for a confirmation.
+    pub fn pending(&self) -> Option<Record> {
+        self.unfinished().into_iter().rev().find(|record| matches!(record.phase, Phase::Pending { .. }))
     }
 
     /// Changes that were begun and never ended.

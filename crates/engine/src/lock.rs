@@ -18,7 +18,8 @@ impl HostLock {
             return Err(Error::NotRoot);
         }
         let path = dir.join("transaction.lock");
-        let failed = |source| Error::Journal { dir: dir.display().to_string(), source };
+        let failed =
+            |source| Error::NotBegun(Error::Journal { dir: dir.display().to_string(), source }.into());
         std::fs::create_dir_all(dir).map_err(failed)?;
         let mut file = OpenOptions::new()
             .read(true)

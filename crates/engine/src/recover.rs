@@ -57,11 +57,11 @@ pub async fn finish_earlier(journal: &Journal) -> Result<()> {
                 close(journal, &id, outcome).await?;
             }
             None => {
-                let checkpoint = match journal.records().into_iter().find(|r| r.id == id).map(|r| r.phase) {
-                    Some(Phase::Pending { checkpoint, .. }) => checkpoint,
+                let until = match journal.records().into_iter().find(|r| r.id == id).map(|r| r.phase) {
+                    Some(Phase::Pending { until, .. }) => until,
                     _ => continue,
                 };
-                return Err(Error::Unconfirmed { checkpoint });
+                return Err(Error::Unconfirmed { what: source, until });
             }
         }
     }
@@ -141,8 +141,7 @@ async fn commit_if_it_holds(journal: &Journal, mut record: Record) -> Result<Out
     let mut notes = vec!["finished after an interruption".to_string()];
     notes.extend(carry::carry(&snapshot, &record.plan, &record.desired).await);
     let outcome = Outcome { notes, ..Outcome::committed() };
-    journal.finish(&mut record, outcome.clone())?;
-    Ok(outcome)
+    Ok(recorded(journal, &mut record, outcome))
 }
 
 /// What holds while NetworkManager starts need not hold a moment later: it may find that a port is not its own,
@@ -178,10 +177,16 @@ async fn roll_back(journal: &Journal, mut record: Record, reason: String) -> Res
         notes: restored.notes,
         ..Outcome::new(verdict)
     };
-    if !restored.unfinished {
-        journal.finish(&mut record, outcome.clone())?;
+    Ok(if restored.unfinished { outcome } else { recorded(journal, &mut record, outcome) })
+}
+
+/// What was done to the host is reported, whether or not it could be written down.
+fn recorded(journal: &Journal, record: &mut Record, mut outcome: Outcome) -> Outcome {
+    if let Err(error) = journal.finish(record, outcome.clone()) {
+        tracing::error!(change = record.id, %error, "cannot write the journal");
+        outcome.notes.push(format!("{error}; the journal still lists this change as unfinished"));
     }
-    Ok(outcome)
+    outcome
 }
 
 /// Without a snapshot there is only NetworkManager's checkpoint, if it is still open. Whether all is as before, nobody can say.

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use clap::builder::Resettable;
 use clap::{Arg, Args, Command, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap_complete::engine::ArgValueCandidates;
 use linesman_engine::probe::Probe;
 
 use crate::exit;
 use crate::logging::{self, LogFormat};
+use crate::verbs::completion;
 
 /// Declarative host networking. A change that breaks connectivity is rolled back automatically.
 #[derive(Debug, Parser)]
@@ -37,6 +39,30 @@ impl Cli {
         let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }
+
+    pub fn format(&self) -> Format {
+        match &self.verb {
+            Verb::Show(args) if args.json => Format::Json,
+            _ => self.output,
+        }
+    }
+}
+
+/// The output format of a command line that could not be parsed.
+pub fn format_in(arguments: impl Iterator<Item = std::ffi::OsString>) -> Format {
+    let mut words = arguments.map(|word| word.to_string_lossy().into_owned()).take_while(|word| word != "--");
+    let mut format = Format::Text;
+    while let Some(word) = words.next() {
+        let value = match word.as_str() {
+            "-o" | "--output" => words.next().unwrap_or_default(),
+            joined => {
+                let value = ["--output=", "-o=", "-o"].iter().find_map(|option| joined.strip_prefix(option));
+                value.unwrap_or_default().to_owned()
+            }
+        };
+        format = Format::from_str(&value, false).unwrap_or(format);
+    }
+    format
 }
 
 /// A variable that is empty is not set: manifests and unit files often set one whether or not somebody chose a value.
@@ -128,11 +154,34 @@ pub enum Verb {
     Man(ManArgs),
 }
 
+impl Verb {
+    /// The name of a command that can tell nothing true without root. The others find out what they may read.
+    pub fn needs_root(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Plan(_) => "plan",
+            Self::Apply(_) => "apply",
+            Self::Commit(_) => "commit",
+            Self::Rollback(_) => "rollback",
+            Self::Diff(_) => "diff",
+            Self::Why(_) => "why",
+            Self::Retry(_) => "retry",
+            Self::Freeze(_) => "freeze",
+            Self::Unfreeze => "unfreeze",
+            Self::Import(args) if args.files.is_empty() => "import",
+            Self::Doctor => "doctor",
+            Self::Gather(_) => "gather",
+            Self::Recover(_) => "recover",
+            _ => return None,
+        })
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct Source {
-    /// Document to read (NMState, NMPolicy or NodeNetworkConfigurationPolicy); `-` for standard input
+    /// Documents to read (NMState, NMPolicy or NodeNetworkConfigurationPolicy), or directories of *.yaml, *.yml and
+    /// *.json files; `-` for standard input. Several are one change
     #[arg(value_name = "FILE", default_value = "-")]
-    pub file: PathBuf,
+    pub files: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -149,13 +198,14 @@ pub struct CheckArgs {
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// Error code, for example LM0401
+    #[arg(add = ArgValueCandidates::new(completion::error_codes))]
     pub code: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct TopologyArgs {
     /// Show only these interfaces and those above and below them [default: all]
-    #[arg(value_name = "INTERFACE")]
+    #[arg(value_name = "INTERFACE", add = ArgValueCandidates::new(completion::interfaces))]
     pub interfaces: Vec<String>,
 
     /// Write an SVG picture to this file instead; `-` for standard output
@@ -289,20 +339,22 @@ pub struct ApplyArgs {
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// The process that keeps an unconfirmed change pending
-    #[arg(long, hide = true)]
-    pub await_confirmation: bool,
+    /// Wait while another change is in progress or pending on this host, at most for TIME [default: without limit]
+    #[arg(long, value_name = "TIME", value_parser = duration, num_args = 0..=1, require_equals = true)]
+    pub wait: Option<Option<Duration>>,
 }
 
 #[derive(Debug, Args)]
 pub struct CheckpointArgs {
     /// Checkpoint of the change, or its ID in `linesman history` [default: the pending change]
+    #[arg(add = ArgValueCandidates::new(completion::changes))]
     pub checkpoint: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     /// Show only this interface
+    #[arg(add = ArgValueCandidates::new(completion::interfaces))]
     pub interface: Option<String>,
 
     /// Show only what the kernel reports
@@ -325,6 +377,7 @@ pub struct ShowArgs {
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
     /// Show the details of the change with this ID
+    #[arg(add = ArgValueCandidates::new(completion::changes))]
     pub id: Option<String>,
 }
 
@@ -397,7 +450,7 @@ pub struct LogArgs {
 
 #[derive(Debug, Args)]
 pub struct StatusArgs {
-    /// Keep running and print the status again whenever it changes
+    /// Keep running and show the status again whenever it changes; in place on a terminal
     #[arg(short, long)]
     pub watch: bool,
 
@@ -409,18 +462,21 @@ pub struct StatusArgs {
 #[derive(Debug, Args)]
 pub struct DiffArgs {
     /// Show only this policy
+    #[arg(add = ArgValueCandidates::new(completion::policies))]
     pub policy: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct WhyArgs {
     /// Interface or one of its properties, for example br1 or br1.ipv4.address
+    #[arg(add = ArgValueCandidates::new(completion::interfaces))]
     pub interface: String,
 }
 
 #[derive(Debug, Args)]
 pub struct RetryArgs {
     /// Policy to retry [default: all policies that are not in sync]
+    #[arg(add = ArgValueCandidates::new(completion::policies))]
     pub policy: Option<String>,
 }
 

@@ -25,6 +25,13 @@ pub enum Exit {
     Usage = 64,
 }
 
+impl Exit {
+    /// Differences are an answer.
+    pub fn is_failure(self) -> bool {
+        !matches!(self, Self::Done | Self::Differences)
+    }
+}
+
 pub const TABLE: &str = "\
 Exit codes:
    0  success, or already in the desired state

@@ -2,6 +2,7 @@
 
 mod cli;
 mod exit;
+mod failure;
 mod logging;
 mod output;
 mod read;
@@ -10,11 +11,13 @@ mod verbs;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
+use linesman_core::codes::commands;
 use linesman_engine::transaction::Settings;
 use linesman_engine::worker;
 
 use crate::cli::{Cli, Verb};
 use crate::exit::Exit;
+use crate::failure::Failure;
 
 fn main() -> ExitCode {
     // Spoken between linesman's own processes: no help, completion or "did you mean" shall name it.
@@ -22,23 +25,39 @@ fn main() -> ExitCode {
         logging::install_for_worker(std::env::args().skip(2));
         return within(worker::main());
     }
+    if verbs::completion::answer() {
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::read() {
         Ok(cli) => cli,
-        Err(e) => {
-            let asked = matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            output::note(e.print());
-            return output::conclude(if asked { Exit::Done } else { Exit::Usage }).into();
-        }
+        Err(e) => return output::conclude(misused(&e)).into(),
     };
+    output::choose(cli.format());
     logging::install(&cli.verb);
     output::conclude(within(run(cli))).into()
+}
+
+/// Help that was asked for, or a command line with errors.
+fn misused(error: &clap::Error) -> Exit {
+    output::note(error.print());
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        return Exit::Done;
+    }
+    output::choose(cli::format_in(std::env::args_os().skip(1)));
+    let text = error.render().to_string();
+    let paragraph = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+    let message = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = if message.is_empty() { "the command line has errors".to_owned() } else { message };
+    Failure::new(Exit::Usage, message)
+        .code(commands::USAGE)
+        .hint("run the command with --help for its arguments and options")
+        .report_to_programs()
 }
 
 fn within<T: From<Exit>>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else {
-        output::error("linesman: the kernel refused an event queue (epoll)");
-        return Exit::Failed.into();
+        return Failure::new(Exit::Failed, "the kernel refused an event queue (epoll)").report().into();
     };
     let local = tokio::task::LocalSet::new();
     let code = local.block_on(&runtime, work);
@@ -52,8 +71,12 @@ fn within<T: From<Exit>>(work: impl Future<Output = T>) -> T {
 }
 
 async fn run(cli: Cli) -> Exit {
-    let settings = Settings { state_dir: cli.state_dir, dead_man: cli.dead_man, ..Settings::default() };
-    let format = cli.output;
+    let settings =
+        Settings { state_dir: cli.state_dir.clone(), dead_man: cli.dead_man, ..Settings::default() };
+    let format = cli.format();
+    if let Some(verb) = cli.verb.needs_root().filter(|_| !failure::is_root()) {
+        return Failure::needs_root(format!("linesman {verb} must run as root")).report();
+    }
     match cli.verb {
         Verb::Check(args) => verbs::check::run(&args, format),
         Verb::Plan(args) => verbs::plan::run(args, format, &settings).await,
@@ -69,12 +92,12 @@ async fn run(cli: Cli) -> Exit {
         Verb::Diff(args) => verbs::diff::run(args, format, &settings).await,
         Verb::Why(args) => verbs::why::run(args, format, &settings).await,
         Verb::Retry(args) => verbs::retry::run(args, format, &settings).await,
-        Verb::Freeze(args) => verbs::freeze::freeze(args, &settings).await,
-        Verb::Unfreeze => verbs::freeze::unfreeze(&settings).await,
+        Verb::Freeze(args) => verbs::freeze::freeze(args, format, &settings).await,
+        Verb::Unfreeze => verbs::freeze::unfreeze(format, &settings).await,
         Verb::Import(args) => verbs::import::run(args, format).await,
         Verb::Doctor => verbs::doctor::run(format, &settings).await,
-        Verb::Gather(args) => verbs::gather::run(args, &settings).await,
-        Verb::Recover(args) => verbs::recover::run(args, &settings).await,
+        Verb::Gather(args) => verbs::gather::run(args, format, &settings).await,
+        Verb::Recover(args) => verbs::recover::run(args, format, &settings).await,
         Verb::Explain(args) => verbs::explain::run(&args, format),
         Verb::Crds(args) => verbs::crds::run(&args, format),
         Verb::Completion(args) => verbs::completion::run(&args),

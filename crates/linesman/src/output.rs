@@ -2,13 +2,24 @@
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use linesman_core::secrets::mask_fields;
+use linesman_core::terminal::wrap;
 use linesman_core::yaml;
 use serde::Serialize;
+use serde_json::Value;
+use terminal_size::{Height, Width, terminal_size_of};
 
 use crate::cli::Format;
 use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// What standard output is for: people, or programs.
+static FORMAT: OnceLock<Format> = OnceLock::new();
+
+/// Whether anything was printed there.
+static PRINTED: AtomicBool = AtomicBool::new(false);
 
 /// The first write to standard output that failed.
 static FAILURE: OnceLock<io::Error> = OnceLock::new();
@@ -20,6 +31,22 @@ pub fn note(printed: io::Result<()>) {
     }
 }
 
+pub fn choose(format: Format) {
+    FORMAT.set(format).ok();
+}
+
+fn format() -> Format {
+    FORMAT.get().copied().unwrap_or(Format::Text)
+}
+
+/// Programs find the error where they look for the result; people read it on standard error.
+pub fn failed(object: &Value) {
+    match format() {
+        Format::Text => {}
+        other => data(other, object),
+    }
+}
+
 /// Nobody reads standard output any more.
 pub fn is_lost() -> bool {
     FAILURE.get().is_some()
@@ -28,6 +55,10 @@ pub fn is_lost() -> bool {
 /// A command whose output was lost has failed, unless its exit code says more. A reader that has read enough, such as
 /// `head`, is no failure.
 pub fn conclude(exit: Exit) -> Exit {
+    // Whatever a command forgot to say: output that a program asked for is never empty.
+    if exit.is_failure() && !PRINTED.load(Ordering::Relaxed) {
+        failed(&Failure::new(exit, "failed; see standard error").object());
+    }
     let Some(failure) = FAILURE.get().filter(|failure| failure.kind() != ErrorKind::BrokenPipe) else {
         return exit;
     };
@@ -49,13 +80,44 @@ fn is_seen(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
+/// For people: broken at words on a terminal, and as it is for whatever else reads it.
 pub fn line(text: impl AsRef<str>) {
+    raw(wrapped(text.as_ref()));
+}
+
+/// As it is, however wide: what is copied or read by programs.
+pub fn raw(text: impl AsRef<str>) {
+    PRINTED.store(true, Ordering::Relaxed);
     let mut out = std::io::stdout().lock();
     note(writeln!(out, "{}", text.as_ref()).and_then(|()| out.flush()));
 }
 
+pub fn is_terminal() -> bool {
+    std::io::stdout().is_terminal()
+}
+
+/// As [`line`] prints it.
+pub fn wrapped(text: &str) -> String {
+    match terminal_size_of(std::io::stdout()) {
+        Some((Width(width), _)) => wrap(text, usize::from(width)),
+        None => text.to_owned(),
+    }
+}
+
+/// How many lines the terminal shows.
+pub fn rows() -> usize {
+    terminal_size_of(std::io::stdout()).map_or(usize::MAX, |(_, Height(rows))| usize::from(rows))
+}
+
+/// Text with places in it, such as an error with its line of a document, is not broken.
 pub fn error(text: impl AsRef<str>) {
-    writeln!(std::io::stderr(), "{}", text.as_ref().trim_end()).ok();
+    let text = text.as_ref().trim_end();
+    let plain = !text.contains('\n');
+    let text = match terminal_size_of(std::io::stderr()).filter(|_| plain) {
+        Some((Width(width), _)) => wrap(text, usize::from(width)),
+        None => text.to_owned(),
+    };
+    writeln!(std::io::stderr(), "{text}").ok();
 }
 
 /// Structured output, without secrets; text has its own form per verb.
@@ -69,7 +131,7 @@ pub fn data(format: Format, value: &impl Serialize) {
         Format::Yaml | Format::Text => value.map(|value| yaml::write(&value)),
     };
     match text {
-        Ok(text) => line(text.trim_end()),
+        Ok(text) => raw(text.trim_end()),
         Err(why) => note(Err(why.into())),
     }
 }

@@ -15,6 +15,7 @@ pub use checked::Checked;
 
 use crate::cli::Format;
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::{output, verbs};
 
 /// A file that gave no text.
@@ -31,23 +32,22 @@ pub fn check_all(given: &[PathBuf]) -> Result<Vec<Checked>, Unreadable> {
 }
 
 /// The documents in the given files, if all of them are right; what is wrong is printed with its place.
-pub fn read_all(given: &[PathBuf], format: Format) -> Result<Vec<Document>, Exit> {
-    let checked = check_all(given).map_err(|why| report_unreadable(&why, format))?;
+pub fn read_all(given: &[PathBuf]) -> Result<Vec<Document>, Exit> {
+    let checked = check_all(given).map_err(|why| Failure::new(Exit::Input, why.message).report())?;
     if checked.iter().all(Checked::is_right) {
         return Ok(checked.into_iter().filter_map(Checked::into_document).collect());
     }
     let records: Vec<DiagnosticRecord> = checked.iter().flat_map(Checked::findings).collect();
-    match format {
-        Format::Text => {
-            checked.iter().filter(|checked| !checked.is_right()).for_each(Checked::print);
-            let in_documents = records.iter().filter(|record| record.code.is_some()).count();
-            if in_documents > 0 {
-                output::error(format!("{}; no changes made", verbs::count(in_documents, "error")));
-            }
-        }
-        other => output::data(other, &records),
+    checked.iter().filter(|checked| !checked.is_right()).for_each(Checked::print);
+    let in_documents = records.iter().filter(|record| record.code.is_some()).count();
+    let message = match records.as_slice() {
+        [only] if in_documents == 0 => only.message.clone(),
+        _ => format!("{}; no changes made", verbs::count(records.len(), "error")),
+    };
+    if in_documents > 0 {
+        output::error(&message);
     }
-    Err(Exit::Input)
+    Err(Failure::of_documents(Exit::Input, message, records).report_to_programs())
 }
 
 /// Says that a file gave no text, in the form that was asked for.
@@ -59,39 +59,31 @@ pub fn report_unreadable(why: &Unreadable, format: Format) -> Exit {
     Exit::Input
 }
 
-/// Reads and checks one document; what is wrong is printed with its place.
-pub fn document(file: &Path) -> Result<Document, Exit> {
-    let documents = read_all(&[file.to_owned()], Format::Text)?;
-    match <[Document; 1]>::try_from(documents) {
-        Ok([document]) => Ok(document),
-        Err(several) => several.first().ok_or(Exit::Input).and_then(|one| parse(&one.name, &one.text)),
-    }
-}
-
 /// Reads only: what a host shows of itself need not be what anybody would declare.
 pub fn unchecked(file: &Path) -> Result<Document, Exit> {
-    let (name, text) = text(file).map_err(|why| report_unreadable(&why, Format::Text))?;
+    let (name, text) = text(file).map_err(|why| Failure::new(Exit::Input, why.message).report())?;
     parse(&name, &text)
 }
 
 /// The one document in a text.
 fn parse(name: &str, text: &str) -> Result<Document, Exit> {
-    Document::parse(name, text).map_err(|problems| {
-        print(&problems, (name, text));
-        Exit::Input
-    })
+    Document::parse(name, text).map_err(|problems| print(Exit::Input, &problems, (name, text)))
 }
 
 pub fn check(document: &Document) -> Vec<Diagnostic> {
     linesman_core::check::check(document, &desired::schema)
 }
 
-pub fn print<'a>(problems: &[Diagnostic], source: impl Into<Source<'a>>) {
+/// Gives `exit` back, for the caller to end with.
+pub fn print<'a>(exit: Exit, problems: &[Diagnostic], source: impl Into<Source<'a>>) -> Exit {
     let source = source.into();
     for problem in problems {
         output::error(render(problem, source, output::colour_of_errors()));
     }
-    output::error(format!("{}; no changes made", verbs::count(problems.len(), "error")));
+    let message = format!("{}; no changes made", verbs::count(problems.len(), "error"));
+    output::error(&message);
+    let records = problems.iter().map(|problem| DiagnosticRecord::of(problem, source)).collect();
+    Failure::of_documents(exit, message, records).report_to_programs()
 }
 
 /// The name that a file goes by in messages, and its text.

@@ -223,3 +223,112 @@ fn a_freeze_that_cannot_be_removed_is_named() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains(&format!("cannot remove {dir}/freeze.json: ")), "{text}");
 }
+
+/// `arguments` with a state directory of their own, without D-Bus; the exit code, what was printed, and what was said.
+fn failing(dir: &str, format: &str, arguments: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_linesman"))
+        .args(["--state-dir", dir, "-o", format])
+        .args(arguments)
+        .env("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nowhere/bus")
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn programs_read_one_object_whatever_goes_wrong() {
+    let newer = r#"{"version": 99}"#;
+    let files = [
+        ("ok.yaml", "interfaces:\n- {name: br1, type: linux-bridge}\n"),
+        ("wrong.yaml", "interfaces:\n- {name: br1, type: linux-bridge, mtu: big}\n"),
+        ("policies.json", "["),
+        ("freeze.json", "{"),
+        ("netplan.txt", "network:\n  ethernets: {eth0: {mtu: big}}\n"),
+    ];
+    let dir = folder("error-objects", &files);
+    let journal = folder("error-objects/journal", &[("1.record.json", newer), ("1.snapshot.json", newer)]);
+    std::fs::create_dir_all(journal).unwrap();
+    let file = |name: &str| format!("{dir}/{name}");
+    let (ok, wrong, netplan) = (file("ok.yaml"), file("wrong.yaml"), file("netplan.txt"));
+    let cases: &[(&[&str], i32)] = &[
+        (&["plan", &ok], 4),
+        (&["plan", &wrong], 3),
+        (&["plan", "/nowhere.yaml"], 3),
+        (&["apply", &ok], 4),
+        (&["apply", &ok, "--no-commit"], 4),
+        (&["apply", &wrong], 3),
+        (&["commit"], 4),
+        (&["rollback"], 4),
+        (&["show"], 4),
+        (&["show", "--json"], 4),
+        (&["topology", "--file", "/nowhere.yaml"], 3),
+        (&["topology", "--file", &ok, "eth77"], 1),
+        (&["topology", "--file", &ok, "--svg", "/nowhere/a.svg"], 1),
+        (&["history", "never"], 1),
+        (&["agent", "--standalone", "--listen", "somewhere"], 64),
+        (&["operator", "--listen", "somewhere"], 64),
+        (&["status"], 4),
+        (&["status", "--watch"], 4),
+        (&["diff"], 4),
+        (&["why", "br1"], 4),
+        (&["retry"], 4),
+        (&["freeze"], 7),
+        (&["freeze", "a\nb"], 64),
+        (&["import"], 4),
+        (&["import", "/nowhere"], 3),
+        (&["import", &netplan], 3),
+        (&["import", "--from", "netplan"], 64),
+        (&["gather", "--file", &ok], 1),
+        (&["recover"], 4),
+        (&["explain", "LM9999"], 64),
+        (&["man", "--dir", "/proc/nowhere"], 1),
+        (&["apply", "--try", "soon", &ok], 64),
+        (&["apply", "--try"], 64),
+        (&["completion", "tcsh"], 64),
+        (&["frobnicate"], 64),
+        (&["crds", "--nonsense"], 64),
+        (&["check"], 64),
+        (&["unfreeze", "now"], 64),
+        (&["doctor", "now"], 64),
+    ];
+    for (arguments, expected) in cases {
+        let (code, printed, said) = failing(&dir, "json", arguments);
+        let context = format!("{arguments:?}: {code}\n{printed}\n{said}");
+        assert_eq!(code, *expected, "{context}");
+        let object: serde_json::Value = serde_json::from_str(&printed).expect(&context);
+        let error = &object["error"];
+        assert_eq!(error["exitCode"], *expected, "{context}");
+        assert!(error["message"].as_str().is_some_and(|text| text.len() > 10), "{context}");
+        assert!(error["message"] != "failed; see standard error", "{context}");
+        assert!(!error["hint"].is_null() || error["code"].is_null(), "{context}");
+        assert!(!said.is_empty(), "people are told as well: {context}");
+        let (_, printed, _) = failing(&dir, "yaml", arguments);
+        if !arguments.contains(&"--json") {
+            let tree = linesman_core::document::tree(&printed).expect(&context);
+            assert_eq!(tree.to_value(), object, "{context}");
+        }
+        let (_, printed, _) = failing(&dir, "text", arguments);
+        assert!(!printed.contains("exitCode") || arguments.contains(&"--json"), "{context}");
+    }
+    let (_, printed, _) = failing(&dir, "json", &["plan", &wrong]);
+    let object: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(object["error"]["problems"][0]["line"], 2, "{printed}");
+    let (code, printed, _) = failing(&dir, "json", &["check", &wrong]);
+    let findings: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!((code, findings[0]["line"].as_u64()), (3, Some(2)), "{printed}");
+}
+
+#[test]
+fn every_verb_is_among_those_whose_errors_are_objects() {
+    let help = String::from_utf8(linesman(&["--help"]).stdout).unwrap();
+    let verbs =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let verbs =
+        verbs.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    for verb in verbs.filter(|verb| *verb != "help") {
+        let (code, printed, _) = failing("/nowhere", "json", &[verb, "--nonsense"]);
+        let object: serde_json::Value = serde_json::from_str(&printed).expect(verb);
+        assert_eq!((code, object["error"]["code"].as_str()), (64, Some("LM2035")), "{verb}: {printed}");
+    }
+}

@@ -62,8 +62,13 @@ fn completions_and_manual_pages_name_every_verb() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = run(&format!("linesman completion {shell}"));
         assert_eq!(script.code, 0);
-        assert!(verbs.iter().all(|verb| script.output.contains(verb.as_str())), "{shell}");
-        assert!(!script.output.contains("apply-worker"), "{shell} offers the worker's verb");
+        assert!(script.output.contains("LINESMAN_COMPLETE"), "{shell}: {}", script.output);
+        let offered = offered(shell, &[""]);
+        assert!(verbs.iter().all(|verb| offered.contains(verb)), "{shell}: {offered:?}");
+        assert!(
+            !offered.iter().any(|word| word.contains("apply-worker")),
+            "{shell} offers the worker's verb"
+        );
     }
     let page = run("linesman man");
     assert!(page.code == 0 && page.output.contains(".TH linesman 1"), "{}", page.output);
@@ -72,6 +77,45 @@ fn completions_and_manual_pages_name_every_verb() {
         "{}",
         page.output
     );
+}
+
+/// What a shell offers for the last of these words; through the entry that its script calls.
+fn offered(shell: &str, words: &[&str]) -> Vec<String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("completion");
+    std::fs::create_dir_all(folder.join("journal")).expect("a folder can be made");
+    let ledger = r#"{"version": 1, "content": {"storage": {"policy": {"name": "storage", "state": {}},
+        "policy_state": {"state": "applied"}, "since": 0, "applied_state": {"interfaces": [{"name": "br-storage"}]}}}}"#;
+    std::fs::write(folder.join("policies.json"), ledger).expect("a ledger can be written");
+    let output = Command::new(env!("CARGO_BIN_EXE_linesman"))
+        .args(["--", "linesman"])
+        .args(words)
+        .env("LINESMAN_COMPLETE", shell)
+        .env("LINESMAN_STATE_DIR", &folder)
+        .env("_CLAP_COMPLETE_INDEX", words.len().to_string())
+        .env("_CLAP_IFS", "\n")
+        .output()
+        .expect("linesman can be run");
+    let text = String::from_utf8(output.stdout).expect("it is text");
+    let first = |line: &str| line.split(['\t', ':']).next().unwrap_or_default().to_owned();
+    text.lines().map(first).collect()
+}
+
+#[test]
+fn shells_offer_policies_interfaces_and_codes() {
+    for shell in ["bash", "zsh", "fish"] {
+        for words in [&["diff", ""][..], &["retry", "st"]] {
+            let offered = offered(shell, words);
+            assert!(offered.contains(&"storage".to_owned()), "{shell} {words:?}: {offered:?}");
+        }
+        for words in [&["why", ""][..], &["show", ""], &["topology", ""]] {
+            let offered = offered(shell, words);
+            let all = ["lo", "br-storage"].iter().all(|name| offered.iter().any(|word| word == name));
+            assert!(all, "{shell} {words:?}: {offered:?}");
+        }
+        let offered = offered(shell, &["explain", "LM040"]);
+        assert!(offered.contains(&"LM0401".to_owned()), "{shell}: {offered:?}");
+        assert!(!offered.iter().any(|word| word.starts_with("LM2")), "{shell}: {offered:?}");
+    }
 }
 
 #[test]

@@ -23,7 +23,11 @@ fn a_manual_change_is_reported_or_corrected_as_the_policy_says() {
     assert_eq!(reported["differences"][0]["path"], "interfaces[br1].mtu");
     let diff = agent_host.host.linesman(&["diff"]);
     assert_eq!(diff.code(), Some(2));
-    assert!(diff.stdout.contains("- 1400") && diff.stdout.contains("+ 1300"), "{}", diff.stdout);
+    assert!(diff.stdout.contains("~ interfaces[br1].mtu: 1300 -> 1400"), "{}", diff.stdout);
+    let diff: serde_json::Value =
+        serde_json::from_str(&agent_host.host.linesman(&["diff", "-o", "json"]).stdout).expect("it is JSON");
+    let differences: Vec<_> = diff.as_object().into_iter().flat_map(|all| all.values()).collect();
+    assert!(differences.iter().any(|found| found[0]["kind"] == "modify"), "in the words of a plan: {diff}");
     assert_eq!(agent_host.host.linesman(&["status"]).code(), Some(2));
     let why = agent_host.host.linesman(&["why", "br1.mtu"]).stdout;
     assert!(why.contains("set by policy reported") && why.contains("but is 1300"), "{why}");

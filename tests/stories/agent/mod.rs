@@ -13,4 +13,6 @@ mod networkmanager;
 mod revert;
 mod systemd;
 mod transcripts;
+mod unprivileged;
 mod upgrade;
+mod watch;

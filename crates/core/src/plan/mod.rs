@@ -9,7 +9,7 @@ mod dns;
 mod follow;
 mod persist;
 mod refusal;
-mod render;
+pub mod render;
 
 use std::collections::BTreeSet;
 

@@ -3,11 +3,36 @@
 use serde_json::Value;
 
 use super::{Change, ChangeKind, Detail, Plan, Subject};
+use crate::compare::Difference;
 use crate::impact::Impact;
 use crate::path::{Path, PathStep};
 use crate::secrets::shown;
 use crate::state::text;
 use crate::terminal::TextStyle;
+
+/// What the signs mean, wherever they are shown.
+pub const LEGEND: &str = "signs: + to add, - to remove, ~ to change (now -> wanted), ! to save";
+
+/// A difference as a plan shows the change that ends it.
+pub fn difference(difference: &Difference, colour: bool) -> String {
+    let style = TextStyle { colour };
+    let Difference { path, want, got } = difference;
+    let shown = |side: &Value| value(&shown(path, side));
+    match kind(difference) {
+        ChangeKind::Add => style.green(&format!("+ {path}: {}", shown(want))),
+        ChangeKind::Remove => style.red(&format!("- {path}: {}", shown(got))),
+        _ => style.yellow(&format!("~ {path}: {} -> {}", shown(got), shown(want))),
+    }
+}
+
+/// The kind of change that would end a difference.
+pub fn kind(Difference { want, got, .. }: &Difference) -> ChangeKind {
+    match (want, got) {
+        (_, Value::Null) => ChangeKind::Add,
+        (Value::Null, _) => ChangeKind::Remove,
+        _ => ChangeKind::Modify,
+    }
+}
 
 pub(super) fn render(plan: &Plan, colour: bool) -> String {
     let style = TextStyle { colour };

@@ -56,6 +56,9 @@ pub async fn run(
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Checkpoint, e.to_string()))?;
 
+    if *stop.borrow() {
+        return Err(interrupted());
+    }
     // From here on recovery assumes that anything may have been touched.
     record.turn(Phase::Applying);
     if let Err(e) = journal.update(record) {
@@ -255,8 +258,12 @@ async fn guarded<T>(
     };
     tokio::select! {
         result = work => result,
-        () = stopped => Err(AttemptFailure::new(FailedStep::Interrupted, "linesman was stopped before the change was committed")),
+        () = stopped => Err(interrupted()),
     }
+}
+
+fn interrupted() -> AttemptFailure {
+    AttemptFailure::new(FailedStep::Interrupted, "linesman was stopped before the change was committed")
 }
 
 fn lost() -> AttemptFailure {

@@ -93,6 +93,34 @@ pub async fn rollback(settings: &Settings, checkpoint: Option<&str>) -> Result<O
     end(settings, checkpoint, Decision::Rollback).await
 }
 
+/// Whoever holds the lock may only be waiting: then the remedy is another.
+pub(super) fn or_unconfirmed(error: Error, journal: &Journal) -> Error {
+    match (error, journal.pending().map(|record| (record.source, record.phase))) {
+        (Error::Busy { .. }, Some((what, Phase::Pending { until, .. }))) => {
+            Error::Unconfirmed { what, until }
+        }
+        (error, _) => error,
+    }
+}
+
+/// Where the journal cannot be written, whoever asked for the end of a change must still learn how it ended.
+pub(super) fn leave_outcome(run_dir: &Path, id: &str, outcome: &Outcome) {
+    if let Ok(text) = serde_json::to_vec(outcome) {
+        atomic_file::write(&outcome_file(run_dir, id), &text, 0o600).ok();
+    }
+}
+
+fn left_outcome(run_dir: &Path, id: &str) -> Option<Outcome> {
+    let file = outcome_file(run_dir, id);
+    let outcome = serde_json::from_slice(&std::fs::read(&file).ok()?).ok();
+    std::fs::remove_file(&file).ok();
+    outcome
+}
+
+fn outcome_file(run_dir: &Path, id: &str) -> PathBuf {
+    run_dir.join(format!("outcome-{id}"))
+}
+
 async fn end(settings: &Settings, checkpoint: Option<&str>, decision: Decision) -> Result<Outcome> {
     let journal = Journal::new(&settings.state_dir);
     let ours = journal.unfinished().into_iter().rev().find(|r| match &r.phase {
@@ -125,7 +153,7 @@ async fn wait_for_owner(journal: &Journal, settings: &Settings, id: &str) -> Opt
     while Instant::now() < end && HostLock::take(&settings.run_dir).is_err() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    outcome()
+    outcome().or_else(|| left_outcome(&settings.run_dir, id))
 }
 
 /// A checkpoint that another program made, or nmstatectl did.

@@ -189,8 +189,10 @@ pub struct Session {
 impl Session {
     /// Takes the host's lock, finishes what an earlier change left, and looks.
     pub async fn begin(settings: &Settings) -> Result<Self, Refusal> {
-        let lock = HostLock::take(&settings.run_dir)?;
-        recover::finish_earlier(&Journal::new(&settings.state_dir)).await?;
+        let journal = Journal::new(&settings.state_dir);
+        let lock =
+            HostLock::take(&settings.run_dir).map_err(|error| confirm::or_unconfirmed(error, &journal))?;
+        recover::finish_earlier(&journal).await?;
         Ok(Self { loaded: load().await?, _lock: lock })
     }
 
@@ -251,6 +253,10 @@ async fn attempt_change(
         return Ok(Outcome::unchanged());
     }
     load::preconditions(&loaded, &desired).await?;
+    // Until here the host was only read.
+    if *stop.borrow() {
+        return Err(Error::Interrupted.into());
+    }
     let (mut before, snapshot) = tokio::join!(
         probe::run_once(&probes, &settings.cluster),
         take_snapshot(&loaded, &mut plan, &desired)
@@ -266,6 +272,9 @@ async fn attempt_change(
             return Ok(Outcome::unchanged());
         }
         snapshot = take_snapshot(&loaded, &mut plan, &desired).await?;
+    }
+    if *stop.borrow() {
+        return Err(Error::Interrupted.into());
     }
     say(Step::Probed(before.clone()));
     let mut record = Record {
@@ -320,11 +329,10 @@ async fn attempt_change(
 }
 
 /// The plan for a request on this host; touches nothing.
-pub async fn plan(request: &Request) -> Result<(Plan, Loaded), Refusal> {
-    let mut loaded = load().await?;
+pub async fn plan(request: &Request, mut loaded: Loaded) -> Result<Plan, Refusal> {
     loaded.facts.protect = request.protect;
     let (_, plan) = decide_plan(request, &mut loaded).await?;
-    Ok((plan, loaded))
+    Ok(plan)
 }
 
 /// nmstate writes the profile of every interface that the document names, and applies it again,
@@ -415,6 +423,7 @@ async fn roll_back(
     }
     if let Err(e) = journal.finish(record, outcome.clone()) {
         tracing::error!(change = record.id, error = %e, "cannot write the journal");
+        confirm::leave_outcome(&context.settings.run_dir, &record.id, &outcome);
     }
     outcome
 }

@@ -1,11 +1,13 @@
 //! `linesman agent`: the daemon.
 
-use linesman_agent::{Config, Error, Source, cluster};
+use linesman_agent::{Config, Source, cluster};
+use linesman_core::codes::commands;
 use linesman_engine::transaction::Settings;
 use linesman_fleet::report::Glob;
 
 use crate::cli::AgentArgs;
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::logging;
 
 pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
@@ -13,13 +15,14 @@ pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
     let listen = match super::listen(&args.listen) {
         Ok(listen) => listen,
         Err(why) => {
-            logging::fatal(format, why);
-            return Exit::Usage;
+            logging::fatal(format, &why);
+            return Failure::new(Exit::Usage, why).code(commands::USAGE).report_to_programs();
         }
     };
     if !nix::unistd::geteuid().is_root() {
-        logging::fatal(format, linesman_engine::Error::NotRoot);
-        return Exit::Environment;
+        let error = linesman_engine::Error::NotRoot;
+        logging::fatal(format, &error);
+        return Failure::from(&error).report_to_programs();
     }
     // A manifest sets the variable whether or not somebody chose a name.
     let dns_name = args.probe_dns_host.filter(|name| !name.is_empty());
@@ -39,11 +42,7 @@ pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
         Ok(()) => Exit::Done,
         Err(error) => {
             logging::fatal(format, &error);
-            match &error {
-                Error::Host(host) => host.into(),
-                Error::Another { .. } => Exit::Busy,
-                _ => Exit::Environment,
-            }
+            Failure::from(&error).report_to_programs()
         }
     }
 }

@@ -5,6 +5,7 @@ use linesman_engine::transaction::{self, Settings};
 
 use crate::cli::{CheckpointArgs, Format};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output;
 
 pub async fn commit(args: CheckpointArgs, format: Format, settings: &Settings) -> Exit {
@@ -21,10 +22,7 @@ pub async fn rollback(args: CheckpointArgs, format: Format, settings: &Settings)
 fn report(result: linesman_engine::Result<Outcome>, format: Format, asked: Verdict) -> Exit {
     let outcome = match result {
         Ok(outcome) => outcome,
-        Err(error) => {
-            output::error(format!("linesman: {error}"));
-            return (&error).into();
-        }
+        Err(error) => return Failure::from(&error).report(),
     };
     match format {
         Format::Text => super::apply::report::outcome(&outcome),

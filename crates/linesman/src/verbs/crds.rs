@@ -21,7 +21,7 @@ pub fn run(args: &CrdsArgs, format: Format) -> Exit {
 
 fn document(position: usize, object: &Value) {
     if position > 0 {
-        output::line("---");
+        output::raw("---");
     }
     output::data(Format::Yaml, object);
 }

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use linesman_core::compare::Difference;
+use linesman_core::plan::render::{LEGEND, difference, kind};
 use linesman_core::verify::verify;
 use linesman_engine::transaction::Settings;
+use serde_json::{Value, json};
 
-use super::status::paint;
 use crate::cli::{DiffArgs, Format};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output;
 
 pub async fn run(args: DiffArgs, format: Format, settings: &Settings) -> Exit {
@@ -17,10 +19,8 @@ pub async fn run(args: DiffArgs, format: Format, settings: &Settings) -> Exit {
         Err(exit) => return exit,
     };
     if let Some(name) = args.policy.as_ref().filter(|name| ledger.get(name).is_none()) {
-        output::error(format!(
-            "linesman: policy {name} is not applied on this host; `linesman status` lists the policies"
-        ));
-        return Exit::Usage;
+        let failure = Failure::new(Exit::Usage, format!("policy {name} is not applied on this host"));
+        return failure.hint("`linesman status` lists the policies").report();
     }
     let observed = match super::observed().await {
         Ok(observed) => observed,
@@ -37,34 +37,34 @@ pub async fn run(args: DiffArgs, format: Format, settings: &Settings) -> Exit {
     let differs = differences.values().any(|d| !d.is_empty());
     match format {
         Format::Text => {
-            for (name, found) in &differences {
-                print_policy(name, found, true);
+            for (name, found) in differences.iter().filter(|(_, found)| !found.is_empty()) {
+                output::line(name);
+                output::line(lines(found).join("\n"));
             }
-            if !differs {
+            if differs {
+                output::line(LEGEND);
+            } else {
                 let count = differences.len();
                 let policies = if count == 1 { "policy" } else { "policies" };
                 output::line(format!("no differences: {count} {policies} in sync"));
             }
         }
-        other => output::data(other, &differences),
+        other => output::data(other, &labelled(&differences)),
     }
     if differs { Exit::Differences } else { Exit::Done }
 }
 
-/// `-` is what the policy wants, `+` what the host has instead.
-pub fn print_policy(name: &str, differences: &[Difference], title: bool) {
-    if differences.is_empty() {
-        return;
-    }
-    if title {
-        output::line(name);
-    }
-    for difference in differences {
-        let said = difference.to_string();
-        let (path, values) = said.split_once(": wanted ").unwrap_or((&said, ""));
-        let (want, found) = values.split_once(", found ").unwrap_or((values, "nothing"));
-        output::line(format!("      {path}"));
-        output::line(format!("        {}", paint(&format!("- {want}"), "31")));
-        output::line(format!("        {}", paint(&format!("+ {found}"), "32")));
-    }
+/// As the plan that would end them.
+pub fn lines(differences: &[Difference]) -> Vec<String> {
+    differences.iter().map(|found| format!("      {}", difference(found, output::colour()))).collect()
+}
+
+/// With the word of a plan for what would be done about it.
+fn labelled(differences: &BTreeMap<String, Vec<Difference>>) -> BTreeMap<&String, Vec<Value>> {
+    let label = |difference: &Difference| {
+        let mut labelled = json!(difference);
+        labelled["kind"] = json!(kind(difference));
+        labelled
+    };
+    differences.iter().map(|(name, found)| (name, found.iter().map(label).collect())).collect()
 }

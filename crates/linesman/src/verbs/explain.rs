@@ -1,10 +1,11 @@
 //! `linesman explain`: the page of an error code.
 
-use linesman_core::codes::{self, Explanation};
+use linesman_core::codes::{self, Explanation, commands};
 use serde_json::{Value, json};
 
 use crate::cli::{ExplainArgs, Format};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output;
 
 pub fn run(args: &ExplainArgs, format: Format) -> Exit {
@@ -14,7 +15,10 @@ pub fn run(args: &ExplainArgs, format: Format) -> Exit {
     };
     let Some(entry) = codes::explain(code) else {
         output::error(unknown(code));
-        return Exit::Usage;
+        return Failure::new(Exit::Usage, format!("unknown code '{code}'"))
+            .code(commands::USAGE)
+            .hint("run `linesman explain` to list all codes")
+            .report_to_programs();
     };
     match format {
         Format::Text => output::line(entry.page.trim_end()),

@@ -2,30 +2,36 @@
 
 use linesman_agent::freeze::{self, read};
 use linesman_agent::socket::{Asking, Question};
+use linesman_core::codes::commands;
 use linesman_engine::transaction::Settings;
+use serde_json::json;
 
-use crate::cli::FreezeArgs;
+use crate::cli::{Format, FreezeArgs};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output;
 
-pub async fn freeze(args: FreezeArgs, settings: &Settings) -> Exit {
+pub async fn freeze(args: FreezeArgs, format: Format, settings: &Settings) -> Exit {
     let reason = args.reason.join(" ");
     if reason.contains(char::is_control) {
-        output::error(
-            "linesman: the reason contains a line break or another control character; write it on one line",
-        );
-        return Exit::Usage;
+        let message = "the reason contains a line break or another control character";
+        return Failure::new(Exit::Usage, message)
+            .code(commands::USAGE)
+            .hint("write it on one line")
+            .report();
     }
     if let Some(freeze) = read(&settings.state_dir) {
-        output::error(format!(
-            "linesman: this host is already {freeze}; run `linesman unfreeze` to end that"
-        ));
-        return Exit::Busy;
+        let failure = Failure::new(Exit::Busy, format!("this host is already {freeze}"));
+        return failure.hint("run `linesman unfreeze` to end that").report();
     }
     let reason = Some(reason.as_str()).filter(|r| !r.is_empty());
     match freeze::freeze(&settings.state_dir, &who(), reason) {
         Ok(freeze) => {
-            notify_agent(settings).await;
+            let agent = notify_agent(settings).await;
+            if format != Format::Text {
+                output::data(format, &json!({ "frozen": freeze, "agentRunning": agent }));
+                return Exit::Done;
+            }
             output::line(format!("{freeze}"));
             output::line(
                 "the agent makes no changes until `linesman unfreeze`; `linesman apply` still works",
@@ -36,8 +42,13 @@ pub async fn freeze(args: FreezeArgs, settings: &Settings) -> Exit {
     }
 }
 
-pub async fn unfreeze(settings: &Settings) -> Exit {
+pub async fn unfreeze(format: Format, settings: &Settings) -> Exit {
     match freeze::unfreeze(&settings.state_dir) {
+        Ok(was_frozen) if format != Format::Text => {
+            let agent = notify_agent(settings).await;
+            output::data(format, &json!({ "wasFrozen": was_frozen, "agentRunning": agent }));
+            Exit::Done
+        }
         Ok(true) => {
             let then = if notify_agent(settings).await {
                 "the agent applies its policies again"
@@ -56,11 +67,8 @@ pub async fn unfreeze(settings: &Settings) -> Exit {
 }
 
 fn failed(verb: &str, settings: &Settings, error: &std::io::Error) -> Exit {
-    output::error(format!(
-        "linesman: cannot {verb} {}: {error}",
-        freeze::path(&settings.state_dir).display()
-    ));
-    if nix::unistd::geteuid().is_root() { Exit::Failed } else { Exit::Environment }
+    let message = format!("cannot {verb} {}: {error}", freeze::path(&settings.state_dir).display());
+    Failure::new(Exit::Failed, message).report()
 }
 
 /// Whoever logged in, behind sudo too.
@@ -74,8 +82,8 @@ fn who() -> String {
 async fn notify_agent(settings: &Settings) -> bool {
     let asking = Asking::ask(&settings.run_dir, &Question::Look).await;
     match asking {
-        Some(mut asking) => asking.answer().await.is_some(),
-        None => false,
+        Ok(mut asking) => asking.answer().await.is_some(),
+        Err(_) => false,
     }
 }
 

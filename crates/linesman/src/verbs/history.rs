@@ -1,16 +1,23 @@
 //! `linesman history`: the journal, readable.
 
+use std::time::SystemTime;
+
 use linesman_core::outcome::{Outcome, Verdict};
 use linesman_engine::journal::{Journal, Phase, Record};
 use linesman_engine::transaction::Settings;
 
 use super::apply::report;
+use super::status::since;
 use crate::cli::{Format, HistoryArgs};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output;
 
 pub fn run(args: HistoryArgs, format: Format, settings: &Settings) -> Exit {
     let journal = Journal::new(&settings.state_dir);
+    if let Err(error) = journal.check_readable() {
+        return Failure::from(&error).report();
+    }
     let records = journal.records();
     let newer = journal.newer().len();
     if newer > 0 {
@@ -31,10 +38,8 @@ pub fn run(args: HistoryArgs, format: Format, settings: &Settings) -> Exit {
         return Exit::Done;
     };
     let Some(record) = records.iter().find(|r| r.id == id) else {
-        output::error(format!(
-            "linesman: no change {id} in the journal; run `linesman history` to list them"
-        ));
-        return Exit::Failed;
+        let failure = Failure::new(Exit::Failed, format!("no change {id} in the journal"));
+        return failure.hint("run `linesman history` to list them").report();
     };
     match format {
         Format::Text => detail(record),
@@ -44,11 +49,17 @@ pub fn run(args: HistoryArgs, format: Format, settings: &Settings) -> Exit {
 }
 
 fn list(records: &[Record]) {
-    output::line(format!("{:<28} {:<21} {:<12} {}", "ID", "STARTED", "OUTCOME", "WHAT"));
+    output::line(format!("{:<28} {:<11} {:<12} {}", "ID", "STARTED", "OUTCOME", "WHAT"));
     for record in records {
         let why = record.outcome.as_ref().and_then(Outcome::why).unwrap_or_default();
+        let why = waits(record).unwrap_or(why);
         let what = if why.is_empty() { record.source.clone() } else { format!("{}: {why}", record.source) };
-        output::line(format!("{:<28} {:<21} {:<12} {what}", record.id, record.started, state(record)));
+        output::line(format!(
+            "{:<28} {:<11} {:<12} {what}",
+            record.id,
+            since(&record.started),
+            state(record)
+        ));
     }
 }
 
@@ -69,12 +80,20 @@ fn state(record: &Record) -> &'static str {
 
 fn detail(record: &Record) {
     output::line(format!("{} {}  {}", record.id, record.source, state(record)));
+    output::line(format!("started {} ({})", since(&record.started), record.started));
     output::line(record.plan.render(output::colour()).trim_end());
     if let Some(outcome) = &record.outcome {
         report::outcome(outcome);
-    } else if let Phase::Pending { until, checkpoint } = &record.phase {
-        output::line(format!(
-            "pending until {until} (checkpoint {checkpoint}); run `linesman commit` to keep it"
-        ));
+    } else if let Phase::Pending { checkpoint, .. } = &record.phase {
+        output::line(format!("Checkpoint: {checkpoint}"));
+        output::line(waits(record).unwrap_or_default());
     }
+}
+
+/// How long a change still waits, and for what.
+fn waits(record: &Record) -> Option<String> {
+    let (Phase::Pending { until, .. }, None) = (&record.phase, &record.outcome) else { return None };
+    let left = humantime::parse_rfc3339(until).ok()?.duration_since(SystemTime::now()).unwrap_or_default();
+    let left = left.as_secs();
+    Some(format!("rolled back in {left} s; `linesman commit` keeps it, `linesman rollback` undoes it now"))
 }

@@ -3,12 +3,15 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use linesman_core::codes::commands;
 use linesman_core::diagnostic::render;
+use linesman_core::diagnostic_record::DiagnosticRecord;
 use linesman_engine::observe;
 use linesman_tools::import::{self, ImportError, Imported, Input};
 
 use crate::cli::{Format, ImportArgs, ImportFormat};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output;
 
 #[derive(Debug, thiserror::Error)]
@@ -24,16 +27,15 @@ enum Unreadable {
 pub async fn run(args: ImportArgs, format: Format) -> Exit {
     if args.files.is_empty() {
         if args.from.is_some() {
-            output::error("linesman: --from requires FILE; without files, the running state is imported");
-            return Exit::Usage;
+            let failure = Failure::new(Exit::Usage, "--from requires FILE").code(commands::USAGE);
+            return failure.hint("without files, the running state is imported").report();
         }
         return running(format).await;
     }
     let inputs = match args.files.iter().map(|path| read(path, args.from)).collect::<Result<Vec<_>, _>>() {
         Ok(inputs) => inputs.concat(),
         Err(error) => {
-            output::error(format!("linesman: {error}"));
-            return Exit::Input;
+            return Failure::new(Exit::Input, error.to_string()).report();
         }
     };
     let kind = args.from.map(|from| match from {
@@ -52,10 +54,7 @@ pub async fn run(args: ImportArgs, format: Format) -> Exit {
 async fn running(format: Format) -> Exit {
     match observe::host().await {
         Ok((state, facts)) => print(&import::running(&state, &facts), "the running host", format),
-        Err(error) => {
-            output::error(format!("linesman: {error}"));
-            (&error).into()
-        }
+        Err(error) => Failure::from(&error).report(),
     }
 }
 
@@ -64,13 +63,12 @@ fn print(imported: &Imported, from: &str, format: Format) -> Exit {
         output::error(format!("note: {note}"));
     }
     if import::is_empty(&imported.state) {
-        output::error("linesman: nothing to import; see the notes above");
-        return Exit::Failed;
+        return Failure::new(Exit::Failed, "nothing to import").hint("see the notes above").report();
     }
     match format {
         Format::Json => output::data(format, &imported.state),
         Format::Text | Format::Yaml => {
-            output::line(imported.header(from).trim_end());
+            output::raw(imported.header(from).trim_end());
             output::data(Format::Yaml, &imported.state);
         }
     }
@@ -84,8 +82,14 @@ fn refuse(faults: &[ImportError], inputs: &[Input]) -> Exit {
         output::error(render(&fault.diagnostic, input, output::colour()));
     }
     let (count, s) = (faults.len(), if faults.len() == 1 { "" } else { "s" });
-    output::error(format!("{count} error{s}; nothing was imported"));
-    Exit::Input
+    let message = format!("{count} error{s}; nothing was imported");
+    output::error(&message);
+    let record = |fault: &ImportError| {
+        let input = inputs.get(fault.file);
+        let source = input.map_or(("", ""), |input| (input.name.as_str(), input.text.as_str()));
+        DiagnosticRecord::of(&fault.diagnostic, source)
+    };
+    Failure::of_documents(Exit::Input, message, faults.iter().map(record).collect()).report_to_programs()
 }
 
 /// A file, or the matching files of a directory in the order in which netplan reads them.

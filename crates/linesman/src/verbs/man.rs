@@ -8,19 +8,19 @@ use clap_mangen::Man;
 
 use crate::cli::{Cli, ManArgs};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output;
 
 pub fn run(args: &ManArgs) -> Exit {
     let written = match &args.dir {
-        None => page(Cli::command()).map(|page| output::line(String::from_utf8_lossy(&page).trim_end())),
+        None => page(Cli::command()).map(|page| output::raw(String::from_utf8_lossy(&page).trim_end())),
         Some(directory) => write_all(directory),
     };
     match written {
         Ok(()) => Exit::Done,
         Err(error) => {
             let place = args.dir.as_ref().map(|dir| format!(" to {}", dir.display())).unwrap_or_default();
-            output::error(format!("linesman: cannot write the manual pages{place}: {error}"));
-            Exit::Failed
+            Failure::new(Exit::Failed, format!("cannot write the manual pages{place}: {error}")).report()
         }
     }
 }

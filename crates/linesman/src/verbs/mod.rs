@@ -10,6 +10,7 @@ mod corrections;
 pub mod crds;
 pub mod diff;
 pub mod doctor;
+pub mod documents;
 pub mod explain;
 pub mod freeze;
 pub mod gather;
@@ -25,19 +26,18 @@ pub mod status;
 pub mod topology;
 pub mod why;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use linesman_agent::StateFile;
-use linesman_core::document::Document;
-use linesman_core::plan::codes::{IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_SUPPLICANT};
 use linesman_core::reconcile::Ledger;
 use linesman_engine::nm::Nm;
 use linesman_engine::observe;
-use linesman_engine::transaction::{Refusal, Request, Settings};
+use linesman_engine::transaction::Settings;
 use serde_json::Value;
 
 use crate::exit::Exit;
-use crate::{output, read};
+use crate::failure::{self, Failure};
+use crate::output;
 
 /// `1 file`, `2 files`.
 pub fn count(number: usize, thing: &str) -> String {
@@ -46,10 +46,7 @@ pub fn count(number: usize, thing: &str) -> String {
 
 /// What the agent applied.
 fn ledger(settings: &Settings) -> Result<Ledger, Exit> {
-    StateFile::ledger(&settings.state_dir).read().map_err(|error| {
-        output::error(format!("linesman: {error}"));
-        Exit::Environment
-    })
+    StateFile::ledger(&settings.state_dir).read().map_err(|error| Failure::from(&error).report())
 }
 
 /// The state of this host.
@@ -58,10 +55,16 @@ async fn observed() -> Result<Value, Exit> {
         Ok(nm) => observe::retrieve(&nm).await,
         Err(e) => Err(e),
     };
-    observed.map_err(|error| {
-        output::error(format!("linesman: {error}"));
-        (&error).into()
-    })
+    observed.map_err(|error| Failure::from(&error).report())
+}
+
+/// For commands that show what anybody may see of this host.
+fn note_what_root_would_see() {
+    if !failure::is_root() {
+        output::error(
+            "note: not run as root: what only root may read (Open vSwitch, some settings of NICs and profiles) is missing",
+        );
+    }
 }
 
 /// Of `--listen`.
@@ -73,33 +76,4 @@ fn listen(text: &str) -> Result<Option<SocketAddr>, String> {
         format!("invalid value {text:?} for --listen: use ADDRESS:PORT, for example 127.0.0.1:9473, or none")
     };
     text.parse().map(Some).map_err(wrong)
-}
-
-fn request(document: &Document, protect: Option<IpAddr>) -> Request {
-    let source = document.policy.clone().unwrap_or_else(|| document.name.clone());
-    Request { capture: document.capture.clone(), protect, ..Request::new(source, document.state.clone()) }
-}
-
-/// What the host lacks is no fault of the document.
-const LACKING: [&str; 4] = [IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_SUPPLICANT];
-
-fn refused(refusal: &Refusal, document: &Document) -> Exit {
-    match refusal {
-        Refusal::Document(problems) => {
-            let placed: Vec<_> = problems
-                .iter()
-                .map(|p| {
-                    let span = p.path.as_ref().and_then(|path| document.span(path));
-                    p.clone().spanning(span)
-                })
-                .collect();
-            read::print(&placed, document);
-            let of_the_host = problems.iter().all(|p| LACKING.contains(&p.code));
-            if of_the_host { Exit::Environment } else { Exit::Input }
-        }
-        Refusal::Host(error) => {
-            output::error(format!("linesman: {error}"));
-            error.into()
-        }
-    }
 }

@@ -1,9 +1,11 @@
 //! `linesman operator`: the cluster's side.
 
+use linesman_core::codes::commands;
 use linesman_operator::{Config, Error};
 
 use crate::cli::OperatorArgs;
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::logging;
 
 pub async fn run(args: OperatorArgs) -> Exit {
@@ -11,8 +13,8 @@ pub async fn run(args: OperatorArgs) -> Exit {
     let listen = match super::listen(&args.listen) {
         Ok(listen) => listen,
         Err(why) => {
-            logging::fatal(format, why);
-            return Exit::Usage;
+            logging::fatal(format, &why);
+            return Failure::new(Exit::Usage, why).code(commands::USAGE).report_to_programs();
         }
     };
     let config = Config {
@@ -27,10 +29,11 @@ pub async fn run(args: OperatorArgs) -> Exit {
         Ok(()) => Exit::Done,
         Err(error) => {
             logging::fatal(format, &error);
-            match error {
+            let exit = match &error {
                 Error::Cluster(_) | Error::Listen { .. } => Exit::Environment,
                 _ => Exit::Failed,
-            }
+            };
+            Failure::new(exit, error.to_string()).report_to_programs()
         }
     }
 }

@@ -1,38 +1,55 @@
 //! `linesman plan`: what would change.
 
-use linesman_engine::transaction::{self, Request, Settings};
+use linesman_core::plan::Plan;
+use linesman_core::plan::render::LEGEND;
+use linesman_engine::transaction::{self, Refusal, Request, Settings};
 use linesman_engine::worker::ApplyOptions;
 
-use super::apply;
+use super::documents::Documents;
 use crate::cli::{Format, PlanArgs};
 use crate::exit::Exit;
-use crate::{output, read};
+use crate::output;
 
 pub async fn run(args: PlanArgs, format: Format, settings: &Settings) -> Exit {
-    let document = match read::document(&args.source.file) {
-        Ok(document) => document,
+    let documents = match Documents::read(&args.source.files) {
+        Ok(documents) => documents,
         Err(exit) => return exit,
     };
-    let options = ApplyOptions { override_interface: args.override_iface, ..ApplyOptions::default() };
-    let request = Request {
-        options,
-        probes: apply::declared_probes(&document),
-        ..super::request(&document, args.protect)
-    };
-    let request = super::captures::kept(request, &document, settings);
-    let mut plan = match transaction::plan(&request).await {
-        Ok((plan, _)) => plan,
-        Err(refusal) => return super::refused(&refusal, &document),
+    let (request, mut plan) = match plan(&documents, &args, settings).await {
+        Ok(planned) => planned,
+        Err(refusal) => return documents.refused(&refusal),
     };
     if !plan.is_empty() {
         plan.not_protected = transaction::not_protected(&request, settings).await;
     }
     match format {
-        Format::Text => output::line(plan.render(output::colour()).trim_end()),
+        Format::Text => {
+            output::line(plan.render(output::colour()).trim_end());
+            if !plan.is_empty() {
+                output::line(LEGEND);
+            }
+        }
         other => output::data(other, &plan),
     }
     if !plan.is_empty() {
-        super::corrections::warn(&document, settings);
+        documents.iter().for_each(|document| super::corrections::warn(document, settings));
     }
     if plan.is_empty() { Exit::Done } else { Exit::Differences }
+}
+
+async fn plan(
+    documents: &Documents,
+    args: &PlanArgs,
+    settings: &Settings,
+) -> Result<(Request, Plan), Refusal> {
+    let loaded = transaction::load().await?;
+    let request = documents.request(&loaded.observed, args.protect)?;
+    let options = ApplyOptions { override_interface: args.override_iface, ..ApplyOptions::default() };
+    let request = Request { options, probes: documents.probes(), ..request };
+    let request = match documents.only() {
+        Some(document) => super::captures::kept(request, document, settings),
+        None => request,
+    };
+    let plan = transaction::plan(&request, loaded).await?;
+    Ok((request, plan))
 }

@@ -1,55 +1,86 @@
 //! `linesman recover`: finish what was interrupted.
 
-use linesman_core::outcome::Verdict;
+use linesman_core::outcome::{Outcome, Verdict};
 use linesman_engine::journal::Journal;
 use linesman_engine::lock::HostLock;
 use linesman_engine::transaction::Settings;
 use linesman_engine::{Error, recover};
+use serde::Serialize;
 
-use crate::cli::RecoverArgs;
+use crate::cli::{Format, RecoverArgs};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output;
 
-pub async fn run(args: RecoverArgs, settings: &Settings) -> Exit {
-    match finish(args, settings).await {
-        Ok(exit) => exit,
-        Err(error) => {
-            output::error(format!("linesman: {error}"));
-            (&error).into()
+/// What was found unfinished, and what became of it.
+#[derive(Debug, Default, Serialize)]
+struct Recovered {
+    /// With --boot: interrupted changes whose previous profiles were restored.
+    restored: usize,
+    changes: Vec<Change>,
+}
+
+#[derive(Debug, Serialize)]
+struct Change {
+    id: String,
+    source: String,
+    /// None: it waits for a confirmation.
+    outcome: Option<Outcome>,
+}
+
+pub async fn run(args: RecoverArgs, format: Format, settings: &Settings) -> Exit {
+    let recovered = match finish(args, settings).await {
+        Ok(recovered) => recovered,
+        Err(error) => return Failure::from(&error).report(),
+    };
+    match format {
+        Format::Text => print(&recovered),
+        other => output::data(other, &recovered),
+    }
+    let incomplete =
+        |change: &Change| change.outcome.as_ref().is_some_and(|o| o.verdict == Verdict::Incomplete);
+    if recovered.changes.iter().any(incomplete) { Exit::Incomplete } else { Exit::Done }
+}
+
+fn print(recovered: &Recovered) {
+    if recovered.restored > 0 {
+        let changes = super::count(recovered.restored, "interrupted change");
+        output::line(format!("{changes}: the previous profiles were restored"));
+    } else if recovered.changes.is_empty() {
+        output::line("nothing to recover");
+    }
+    for Change { id, source, outcome } in &recovered.changes {
+        match outcome {
+            None => {
+                output::line(format!("{id} {source}: pending; run `linesman commit` or `linesman rollback`"));
+            }
+            Some(outcome) => {
+                output::line(format!("{id} {source}:"));
+                super::apply::report::outcome(outcome);
+            }
         }
     }
 }
 
-async fn finish(args: RecoverArgs, settings: &Settings) -> Result<Exit, Error> {
+async fn finish(args: RecoverArgs, settings: &Settings) -> Result<Recovered, Error> {
     let journal = Journal::new(&settings.state_dir);
+    journal.check_readable()?;
     journal.check_versions()?;
+    let mut recovered = Recovered::default();
     if journal.unfinished().is_empty() {
-        output::line("nothing to recover");
-        return Ok(Exit::Done);
+        return Ok(recovered);
     }
     let _lock = HostLock::take(&settings.run_dir)?;
     if args.boot {
-        let count = recover::before_networkmanager(&journal)?;
-        output::line(format!("{count} interrupted change(s): the previous profiles were restored"));
-        return Ok(Exit::Done);
+        recovered.restored = recover::before_networkmanager(&journal)?;
+        return Ok(recovered);
     }
-    let mut exit = Exit::Done;
     for record in journal.unfinished() {
         let (id, source) = (record.id.clone(), record.source.clone());
-        match recover::finish(&journal, record).await? {
-            None => {
-                output::line(format!("{id} {source}: pending; run `linesman commit` or `linesman rollback`"))
-            }
-            Some(outcome) => {
-                output::line(format!("{id} {source}:"));
-                super::apply::report::outcome(&outcome);
-                if outcome.verdict == Verdict::Incomplete {
-                    exit = Exit::Incomplete;
-                }
-            }
-        }
+        let outcome = recover::finish(&journal, record).await?;
+        recovered.changes.push(Change { id, source, outcome });
     }
-    Ok(exit)
+    Ok(recovered)
 }
 
 #[cfg(test)]

@@ -1,27 +1,29 @@
 //! `linesman retry`.
 
 use linesman_agent::freeze;
-use linesman_agent::socket::{Answer, Asking, Question};
+use linesman_agent::socket::{Answer, Asking, NoAnswer, Question};
 use linesman_engine::transaction::Settings;
 
 use crate::cli::{Format, RetryArgs};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output;
 
 pub async fn run(args: RetryArgs, format: Format, settings: &Settings) -> Exit {
-    let Some(mut asking) = Asking::ask(&settings.run_dir, &Question::Retry(args.policy.clone())).await else {
-        output::error(
-            "linesman: no agent is running on this host; to apply a document now, run `linesman apply FILE`",
-        );
-        return Exit::Environment;
+    let mut asking = match Asking::ask(&settings.run_dir, &Question::Retry(args.policy.clone())).await {
+        Ok(asking) => asking,
+        Err(NoAnswer::NoAgent) => {
+            let hint = "to apply a document now, run `linesman apply FILE`";
+            return Failure::no_agent().hint(hint).report();
+        }
+        Err(other) => return Failure::from(&other).report(),
     };
     let Some(Answer::Retried(names)) = asking.answer().await else {
-        output::error("linesman: the agent did not answer");
-        return Exit::Failed;
+        return Failure::new(Exit::Failed, "the agent did not answer").report();
     };
     if let (Some(policy), true) = (&args.policy, names.is_empty()) {
-        output::error(format!("linesman: policy {policy} has nothing to retry; see `linesman status`"));
-        return Exit::Failed;
+        let failure = Failure::new(Exit::Failed, format!("policy {policy} has nothing to retry"));
+        return failure.hint("see `linesman status`").report();
     }
     let listed = names.join(", ");
     match (format, freeze::read(&settings.state_dir)) {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{Format, ShowArgs};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output;
 
 pub async fn run(args: ShowArgs, format: Format) -> Exit {
@@ -15,22 +16,20 @@ pub async fn run(args: ShowArgs, format: Format) -> Exit {
     let read = if args.kernel { observe::kernel(configure).await } else { observe::show(configure).await };
     let state = match read {
         Ok(state) => state,
-        Err(error) => {
-            output::error(format!("linesman: {error}"));
-            return (&error).into();
-        }
+        Err(error) => return Failure::from(&error).report(),
     };
+    super::note_what_root_would_see();
     let state = match &args.interface {
         None => state,
         Some(name) => match of_interface(&state, name) {
             Some(part) => part,
             None => {
-                output::error(format!("linesman: interface {name} not found on this host"));
-                return Exit::Failed;
+                let failure = Failure::new(Exit::Failed, format!("interface {name} not found on this host"));
+                return failure.hint("`linesman show` lists the interfaces").report();
             }
         },
     };
-    output::data(if args.json { Format::Json } else { format }, &state);
+    output::data(format, &state);
     Exit::Done
 }
 

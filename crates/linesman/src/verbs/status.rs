@@ -1,44 +1,53 @@
 //! `linesman status`: the condition of the host first.
 
+use std::time::{Duration, SystemTime};
+
 use linesman_agent::freeze;
-use linesman_agent::socket::{Answer, Asking, Question};
+use linesman_agent::socket::{Answer, Asking, NoAnswer, Question};
 use linesman_agent::status::{HostCondition, PolicyPhase, PolicyStatus, Status};
+use linesman_core::codes::commands;
+use linesman_core::plan::render::LEGEND;
+use linesman_core::terminal::ago;
 use linesman_engine::transaction::Settings;
 
 use crate::cli::{Format, StatusArgs};
 use crate::exit::Exit;
+use crate::failure::{Failure, is_root};
 use crate::output;
 
 pub async fn run(args: StatusArgs, format: Format, settings: &Settings) -> Exit {
     let question = if args.watch { Question::Watch } else { Question::Status };
-    let Some(mut asking) = Asking::ask(&settings.run_dir, &question).await else {
-        return alone(settings);
+    let mut asking = match Asking::ask(&settings.run_dir, &question).await {
+        Ok(asking) => asking,
+        Err(NoAnswer::NoAgent) => return alone(format, settings),
+        Err(other) => return Failure::from(&other).report(),
     };
-    let mut exit = Exit::Failed;
-    while let Some(answer) = asking.answer().await {
-        let Answer::Status(status) = answer else { continue };
+    let mut screen = Screen::default();
+    while let Some(status) = next(&mut asking, &mut screen).await {
         match format {
-            Format::Text => print(&status, args.diff),
+            Format::Text => screen.show(Shown { status: status.clone(), diff: args.diff }, args.watch),
             other => output::data(other, &status),
         }
-        exit = exit_code(&status);
         if !args.watch || output::is_lost() {
-            return exit;
-        }
-        if format == Format::Text {
-            output::line("");
+            return exit_code(&status);
         }
     }
-    output::error("linesman: the agent has stopped");
-    exit
+    Failure::new(Exit::Environment, "the agent has stopped").code(commands::NO_AGENT).report()
 }
 
-fn alone(settings: &Settings) -> Exit {
+const START: &str = "start it with `systemctl start linesman-agent`, or see `linesman agent --help`";
+
+fn alone(format: Format, settings: &Settings) -> Exit {
+    if format != Format::Text {
+        return Failure::no_agent().hint(START).report();
+    }
     output::line("NO AGENT: no agent is running on this host");
-    if let Some(freeze) = freeze::read(&settings.state_dir) {
+    if is_root()
+        && let Some(freeze) = freeze::read(&settings.state_dir)
+    {
         output::line(format!("  {freeze}; run `linesman unfreeze` to end it"));
     }
-    output::line("  start it with `systemctl start linesman-agent`, or see `linesman agent --help`");
+    output::line(format!("  {START}"));
     output::line("  changes made with `linesman apply`: `linesman history`");
     Exit::Environment
 }
@@ -51,7 +60,20 @@ fn exit_code(status: &Status) -> Exit {
     }
 }
 
-fn print(status: &Status, diff: bool) {
+/// The next status. While there is none, times on a terminal go on.
+async fn next(asking: &mut Asking, screen: &mut Screen) -> Option<Box<Status>> {
+    loop {
+        let answer = tokio::select! {
+            answer = asking.answer() => answer?,
+            () = screen.tick() => continue,
+        };
+        if let Answer::Status(status) = answer {
+            return Some(status);
+        }
+    }
+}
+
+fn text(Shown { status, diff }: &Shown) -> String {
     let (word, colour) = match status.condition {
         HostCondition::InSync => ("IN SYNC", "32"),
         HostCondition::Progressing => ("PROGRESSING", "36"),
@@ -59,45 +81,104 @@ fn print(status: &Status, diff: bool) {
         HostCondition::Degraded => ("DEGRADED", "31"),
         HostCondition::Frozen => ("FROZEN", "35"),
     };
-    output::line(format!("{}: {}", paint(word, colour), status.summary));
+    let mut lines = vec![format!("{}: {}", paint(word, colour), status.summary)];
     let width = status.policies.iter().map(|p| p.name.len()).max().unwrap_or(0);
     for policy in &status.policies {
-        line(policy, width);
-        if diff {
-            super::diff::print_policy(&policy.name, &policy.differences, false);
+        lines.extend(of_policy(policy, width));
+        if *diff {
+            lines.extend(super::diff::lines(&policy.differences));
         }
     }
+    if *diff && status.policies.iter().any(|policy| !policy.differences.is_empty()) {
+        lines.push(LEGEND.to_owned());
+    }
     if let Some(why) = &status.api_server_error {
-        output::line(format!("{}: {why}", paint("the API server cannot be reached", "33")));
-        output::line("  the network stays as it is; status updates are sent when it is back");
+        lines.push(format!("{}: {why}", paint("the API server cannot be reached", "33")));
+        lines.push("  the network stays as it is; status updates are sent when it is back".to_owned());
     }
     if status.frozen.is_some() {
-        output::line("run `linesman unfreeze` to let the agent change this host again");
+        lines.push("run `linesman unfreeze` to let the agent change this host again".to_owned());
     }
-    output::line(format!(
-        "agent {} (pid {}) running since {}; host last observed {}",
-        status.version, status.pid, status.started, status.observed
+    lines.push(format!(
+        "agent {} (pid {}) started {}; host last observed {}",
+        status.version,
+        status.pid,
+        since(&status.started),
+        since(&status.observed)
     ));
+    lines.join("\n")
 }
 
-fn line(policy: &PolicyStatus, width: usize) {
+fn of_policy(policy: &PolicyStatus, width: usize) -> Vec<String> {
     let colour = match policy.phase {
         PolicyPhase::InSync => "32",
         PolicyPhase::Pending => "36",
         PolicyPhase::Drifted | PolicyPhase::Waiting => "33",
         _ => "31",
     };
-    let since = policy.since.as_deref().map(|s| format!("  since {s}")).unwrap_or_default();
+    let since = policy.since.as_deref().map(|s| format!("  since {}", since(s))).unwrap_or_default();
     let padded = format!("{:<11}", policy.phase.as_str());
-    output::line(format!("  {:<width$}  {}{since}", policy.name, paint(&padded, colour)));
-    for reason in policy.reason.iter().flat_map(|r| r.lines()) {
-        output::line(format!("      {reason}"));
-    }
+    let mut lines = vec![format!("  {:<width$}  {}{since}", policy.name, paint(&padded, colour))];
+    let reasons = policy.reason.iter().flat_map(|r| r.lines());
+    lines.extend(reasons.map(|reason| format!("      {reason}")));
     if policy.former_applied {
-        output::line("      the earlier version stays applied");
+        lines.push("      the earlier version stays applied".to_owned());
     }
     if policy.phase == PolicyPhase::RolledBack {
-        output::line(format!("      edit the policy, or run `linesman retry {}`", policy.name));
+        lines.push(format!("      edit the policy, or run `linesman retry {}`", policy.name));
+    }
+    lines
+}
+
+/// `3 min ago`; JSON has the time itself.
+pub fn since(time: &str) -> String {
+    match humantime::parse_rfc3339(time) {
+        Ok(then) => ago(SystemTime::now().duration_since(then).unwrap_or_default().as_secs()),
+        Err(_) => time.to_owned(),
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Shown {
+    status: Box<Status>,
+    diff: bool,
+}
+
+/// What a terminal shows of `--watch`: each status in the place of the one before. A pipe gets them one after the other.
+#[derive(Debug, Default)]
+struct Screen {
+    last: Option<Shown>,
+    rows: usize,
+}
+
+impl Screen {
+    fn show(&mut self, shown: Shown, watch: bool) {
+        if !watch {
+            return output::line(text(&shown));
+        }
+        if !output::is_terminal() {
+            return output::line(text(&shown) + "\n");
+        }
+        self.last = Some(shown);
+        self.draw();
+    }
+
+    fn draw(&mut self) {
+        let Some(shown) = &self.last else { return };
+        let text = output::wrapped(&text(shown));
+        // Of what has scrolled out of the terminal nothing can be erased.
+        let up = self.rows.min(output::rows().saturating_sub(1));
+        let back = if up == 0 { String::new() } else { format!("\x1b[{up}F") };
+        output::raw(format!("{back}\x1b[J{text}"));
+        self.rows = text.lines().count();
+    }
+
+    async fn tick(&mut self) {
+        if self.last.is_none() {
+            std::future::pending::<()>().await;
+        }
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        self.draw();
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::cli::{Format, TopologyArgs};
 use crate::exit::Exit;
+use crate::failure::{Failure, is_denied, is_root};
 use crate::{output, read};
 
 pub async fn run(args: TopologyArgs, format: Format) -> Exit {
@@ -23,15 +24,14 @@ pub async fn run(args: TopologyArgs, format: Format) -> Exit {
     let topology = match whole.around(&args.interfaces) {
         Ok(topology) => topology,
         Err(unknown) => {
-            output::error(format!("linesman: {unknown}"));
-            return Exit::Failed;
+            return Failure::new(Exit::Failed, unknown.to_string()).report();
         }
     };
     if let Some(file) = &args.svg {
         return write(file, &topology.svg());
     }
     match format {
-        Format::Text => output::line(topology.text(output::colour()).trim_end()),
+        Format::Text => output::raw(topology.text(output::colour()).trim_end()),
         other => output::data(other, &topology),
     }
     Exit::Done
@@ -42,28 +42,28 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Without NetworkManager the kernel still knows most, and a picture is wanted most when something is broken.
 async fn host() -> Result<Value, Exit> {
-    if let Ok(Ok(state)) = tokio::time::timeout(PATIENCE, observe::show(|_| {})).await {
-        return Ok(state);
-    }
-    let kernel = observe::kernel(|_| {});
-    let state = kernel.await.map_err(|error| {
-        output::error(format!("linesman: {error}"));
-        Exit::from(&error)
-    })?;
-    output::error("warning: NetworkManager does not answer; showing what the kernel reports");
+    let unseen = match tokio::time::timeout(PATIENCE, observe::show(|_| {})).await {
+        Ok(Ok(state)) => {
+            super::note_what_root_would_see();
+            return Ok(state);
+        }
+        Ok(Err(error)) if !is_root() && is_denied(&error) => "NetworkManager is not shown without root",
+        _ => "NetworkManager does not answer",
+    };
+    let state = observe::kernel(|_| {}).await.map_err(|error| Failure::from(&error).report())?;
+    output::error(format!("warning: {unseen}; showing what the kernel reports"));
     Ok(state)
 }
 
 fn write(file: &Path, svg: &str) -> Exit {
     if file.as_os_str() == "-" {
-        output::line(svg.trim_end());
+        output::raw(svg.trim_end());
         return Exit::Done;
     }
     match std::fs::write(file, svg) {
         Ok(()) => Exit::Done,
         Err(error) => {
-            output::error(format!("linesman: cannot write {}: {error}", file.display()));
-            Exit::Failed
+            Failure::new(Exit::Failed, format!("cannot write {}: {error}", file.display())).report()
         }
     }
 }

@@ -6,20 +6,22 @@ use linesman_engine::transaction::Settings;
 use super::status::paint;
 use crate::cli::{Format, WhyArgs};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output;
 
 pub async fn run(args: WhyArgs, format: Format, settings: &Settings) -> Exit {
-    let (ledger, observed) = match (super::ledger(settings), super::observed().await) {
-        (Ok(ledger), Ok(observed)) => (ledger, observed),
-        (Err(exit), _) | (_, Err(exit)) => return exit,
+    let ledger = match super::ledger(settings) {
+        Ok(ledger) => ledger,
+        Err(exit) => return exit,
+    };
+    let observed = match super::observed().await {
+        Ok(observed) => observed,
+        Err(exit) => return exit,
     };
     let answer = why(&args.interface, &ledger.applied(), &observed);
     if !answer.exists && answer.claims.is_empty() {
-        output::error(format!(
-            "linesman: there is no interface {} on this host or in its policies; `linesman show` lists the interfaces",
-            answer.interface
-        ));
-        return Exit::Failed;
+        let message = format!("there is no interface {} on this host or in its policies", answer.interface);
+        return Failure::new(Exit::Failed, message).hint("`linesman show` lists the interfaces").report();
     }
     match format {
         Format::Text => print(&answer),

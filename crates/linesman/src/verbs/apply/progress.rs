@@ -10,12 +10,14 @@ use crate::output;
 #[derive(Debug)]
 pub struct Progress {
     talk: bool,
+    /// Once is enough, however often the change is attempted.
+    planned: bool,
     start: Instant,
 }
 
 impl Progress {
     pub fn new(talk: bool) -> Self {
-        Self { talk, start: Instant::now() }
+        Self { talk, planned: false, start: Instant::now() }
     }
 
     pub fn step(&mut self, step: &Step) {
@@ -23,8 +25,11 @@ impl Progress {
             return;
         }
         match step {
-            Step::Planned(plan) if plan.is_empty() => {}
-            Step::Planned(plan) => output::line(plan.render(output::colour()).trim_end()),
+            Step::Planned(plan) if plan.is_empty() || self.planned => {}
+            Step::Planned(plan) => {
+                self.planned = true;
+                output::line(plan.render(output::colour()).trim_end());
+            }
             Step::Probed(reports) if reports.is_empty() => {}
             Step::Probed(reports) => self.print(&format!("before the change: {}", report::probes(reports))),
             Step::Snapshot => self.print("snapshot written"),

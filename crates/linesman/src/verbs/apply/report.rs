@@ -1,11 +1,14 @@
 //! An outcome in words.
 
+use std::time::Duration;
+
 use linesman_core::outcome::{FailedStep, Outcome, Verdict};
 use linesman_engine::probe::ProbeResult;
 
 use crate::output;
 
 pub fn outcome(outcome: &Outcome) {
+    let interrupted = if outcome.step == Some(FailedStep::Interrupted) { "interrupted; " } else { "" };
     let seconds = |ms: u64| format!("{}.{:02} s", ms / 1000, ms % 1000 / 10);
     match outcome.verdict {
         Verdict::Unchanged => output::line("already in the desired state; no changes made"),
@@ -18,11 +21,16 @@ pub fn outcome(outcome: &Outcome) {
         }
         Verdict::Committed => output::line("committed"),
         Verdict::Pending => output::line("applied; pending confirmation"),
-        Verdict::RolledBack => output::line("rolled back: this host is in its previous state"),
-        Verdict::Incomplete => {
-            output::line("rolled back INCOMPLETELY: this host differs from its previous state:")
+        Verdict::RolledBack => {
+            output::line(format!("{interrupted}rolled back: this host is in its previous state"));
         }
-        Verdict::Abandoned => output::line("failed before the change started; no changes made"),
+        Verdict::Incomplete => output::line(format!(
+            "{interrupted}rolled back INCOMPLETELY: this host differs from its previous state:"
+        )),
+        Verdict::Abandoned if interrupted.is_empty() => {
+            output::line("failed before the change started; no changes made");
+        }
+        Verdict::Abandoned => output::line("interrupted; nothing was changed"),
     }
     for line in &outcome.remaining {
         output::line(format!("  ! {line}"));
@@ -40,6 +48,14 @@ pub fn outcome(outcome: &Outcome) {
     if outcome.verdict != Verdict::Unchanged {
         probe_lines(outcome);
     }
+}
+
+/// Of a change that waits for its confirmation.
+pub fn pending(within: Duration) -> String {
+    format!(
+        "rolling back in {} s unless the change is confirmed:\n  linesman commit    keeps it\n  linesman rollback  undoes it now",
+        within.as_secs()
+    )
 }
 
 fn probe_lines(outcome: &Outcome) {

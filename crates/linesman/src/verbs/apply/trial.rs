@@ -3,11 +3,12 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use linesman_engine::journal::{Journal, Phase};
+use linesman_engine::journal::Journal;
 use linesman_engine::transaction::{self, Decision, Settings};
 use tokio::io::AsyncBufReadExt;
 use tokio::task::JoinHandle;
 
+use super::report;
 use crate::output;
 
 #[derive(Debug)]
@@ -37,17 +38,15 @@ impl Trial {
 async fn count_down(within: Duration) {
     let end = Instant::now() + within;
     if !std::io::stdout().is_terminal() {
-        output::line(format!(
-            "rolling back in {} s; run `linesman commit` to keep the change",
-            within.as_secs()
-        ));
+        output::line(report::pending(within));
         return;
     }
+    output::line("from another terminal: `linesman commit` keeps it, `linesman rollback` undoes it");
     while let Some(left) = end.checked_duration_since(Instant::now()) {
         let mut out = std::io::stdout().lock();
         write!(
             out,
-            "\rrolling back in {:>3} s; press Enter to keep the change, Ctrl-C to roll back now ",
+            "\rrolling back in {:>3} s: Enter keeps the change, Ctrl-C rolls back now ",
             left.as_secs() + 1
         )
         .and_then(|()| out.flush())
@@ -64,12 +63,7 @@ async fn listen(settings: Settings) {
     if !read.is_ok_and(|n| n > 0) {
         return;
     }
-    let pending = Journal::new(&settings.state_dir)
-        .unfinished()
-        .into_iter()
-        .rev()
-        .find(|r| matches!(r.phase, Phase::Pending { .. }));
-    if let Some(record) = pending {
+    if let Some(record) = Journal::new(&settings.state_dir).pending() {
         transaction::decide(&settings.run_dir, &record.id, Decision::Commit).ok();
     }
 }

@@ -11,13 +11,15 @@ use std::time::SystemTime;
 use linesman_engine::gather::{self, Part};
 use linesman_engine::snapshot::Hostname;
 use linesman_engine::transaction::Settings;
+use serde::Serialize;
 
-use crate::cli::GatherArgs;
+use crate::cli::{Format, GatherArgs};
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output;
 
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+enum GatherError {
     #[error("{0} already exists; specify another file with --file")]
     Exists(String),
     #[error("refusing to write an archive to a terminal; redirect the output or specify a file with --file")]
@@ -26,18 +28,28 @@ enum Failure {
     Write(String, io::Error),
 }
 
-pub async fn run(args: GatherArgs, settings: &Settings) -> Exit {
+/// What was written.
+#[derive(Debug, Serialize)]
+struct Written {
+    file: String,
+    bytes: usize,
+    parts: usize,
+    /// See index.txt in the archive for the reasons.
+    missing: Vec<String>,
+}
+
+pub async fn run(args: GatherArgs, format: Format, settings: &Settings) -> Exit {
     let name = name();
     let target = args.file.unwrap_or_else(|| PathBuf::from(format!("{name}.tar.gz")));
     match collect(&target, &name, settings).await {
-        Ok(summary) => {
-            output::error(summary);
+        Ok(written) => {
+            output::error(summary(&written));
+            if format != Format::Text && written.file != "-" {
+                output::data(format, &written);
+            }
             Exit::Done
         }
-        Err(failure) => {
-            output::error(format!("linesman: {failure}"));
-            Exit::Failed
-        }
+        Err(error) => Failure::new(Exit::Failed, error.to_string()).report(),
     }
 }
 
@@ -50,32 +62,33 @@ fn name() -> String {
     format!("linesman-{host}-{stamp}")
 }
 
-async fn collect(target: &Path, name: &str, settings: &Settings) -> Result<String, Failure> {
+async fn collect(target: &Path, name: &str, settings: &Settings) -> Result<Written, GatherError> {
     let shown = target.display().to_string();
     if shown == "-" {
         if io::stdout().is_terminal() {
-            return Err(Failure::Terminal);
+            return Err(GatherError::Terminal);
         }
-        let bytes = packed(name, &parts(settings).await).map_err(|e| Failure::Write(shown.clone(), e))?;
-        io::stdout().lock().write_all(&bytes).map_err(|e| Failure::Write(shown, e))?;
-        return Ok(format!("wrote {} bytes to standard output", bytes.len()));
+        let parts = parts(settings).await;
+        let bytes = packed(name, &parts).map_err(|e| GatherError::Write(shown.clone(), e))?;
+        io::stdout().lock().write_all(&bytes).map_err(|e| GatherError::Write(shown, e))?;
+        return Ok(written("-", bytes.len(), &parts));
     }
     // Claimed before anything is collected: finding out afterwards that it cannot be written helps nobody.
     let mut file =
         File::options().write(true).create_new(true).mode(0o600).open(target).map_err(|e| {
             match e.kind() {
-                io::ErrorKind::AlreadyExists => Failure::Exists(shown.clone()),
-                _ => Failure::Write(shown.clone(), e),
+                io::ErrorKind::AlreadyExists => GatherError::Exists(shown.clone()),
+                _ => GatherError::Write(shown.clone(), e),
             }
         })?;
     let parts = parts(settings).await;
-    let written = packed(name, &parts)
+    let packed = packed(name, &parts)
         .and_then(|bytes| file.write_all(&bytes).and_then(|()| file.sync_all()).map(|()| bytes.len()));
-    match written {
-        Ok(size) => Ok(summary(&shown, size, &parts)),
+    match packed {
+        Ok(size) => Ok(written(&shown, size, &parts)),
         Err(e) => {
             std::fs::remove_file(target).ok();
-            Err(Failure::Write(shown, e))
+            Err(GatherError::Write(shown, e))
         }
     }
 }
@@ -90,13 +103,21 @@ fn packed(name: &str, parts: &[Part]) -> io::Result<Vec<u8>> {
     archive::pack(name, parts, SystemTime::now())
 }
 
-fn summary(shown: &str, size: usize, parts: &[Part]) -> String {
-    let missing = parts.iter().filter(|part| part.content.is_err()).count();
-    let kib = size.div_ceil(1024);
-    let rest = match missing {
+fn written(shown: &str, bytes: usize, parts: &[Part]) -> Written {
+    let missing: Vec<String> =
+        parts.iter().filter(|part| part.content.is_err()).map(|part| part.path.to_string()).collect();
+    Written { file: shown.to_owned(), bytes, parts: parts.len() - missing.len(), missing }
+}
+
+fn summary(Written { file, bytes, parts, missing }: &Written) -> String {
+    if file == "-" {
+        return format!("wrote {bytes} bytes to standard output");
+    }
+    let kib = bytes.div_ceil(1024);
+    let rest = match missing.len() {
         0 => String::new(),
         1 => "; 1 part could not be collected, see index.txt".to_owned(),
         many => format!("; {many} parts could not be collected, see index.txt"),
     };
-    format!("wrote {shown}: {kib} KiB, {} parts, secrets masked{rest}", parts.len() - missing)
+    format!("wrote {file}: {kib} KiB, {parts} parts, secrets masked{rest}")
 }
