@@ -25,6 +25,10 @@ pub struct Cli {
     #[arg(long, env = "LINESMAN_STATE_DIR", default_value = "/var/lib/linesman", global = true, hide = true)]
     pub state_dir: PathBuf,
 
+    /// Directory of the lock and of the agent's socket
+    #[arg(long, env = "LINESMAN_RUN_DIR", default_value = "/run/linesman", global = true, hide = true)]
+    pub run_dir: PathBuf,
+
     /// Time after which NetworkManager rolls back an unfinished change if linesman has died
     #[arg(long, env = "LINESMAN_DEAD_MAN", value_name = "TIME", value_parser = duration, default_value = "10s", global = true, hide = true)]
     pub dead_man: Duration,

@@ -71,8 +71,12 @@ fn within<T: From<Exit>>(work: impl Future<Output = T>) -> T {
 }
 
 async fn run(cli: Cli) -> Exit {
-    let settings =
-        Settings { state_dir: cli.state_dir.clone(), dead_man: cli.dead_man, ..Settings::default() };
+    let settings = Settings {
+        state_dir: cli.state_dir.clone(),
+        run_dir: cli.run_dir.clone(),
+        dead_man: cli.dead_man,
+        ..Settings::default()
+    };
     let format = cli.format();
     if let Some(verb) = cli.verb.needs_root().filter(|_| !failure::is_root()) {
         return Failure::needs_root(format!("linesman {verb} must run as root")).report();

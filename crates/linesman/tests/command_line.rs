@@ -190,7 +190,7 @@ fn without_dbus_a_prerequisite_is_missing() {
         &["import"],
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_linesman"))
-            .args(["--state-dir", &dir])
+            .args(["--state-dir", &dir, "--run-dir", &dir])
             .args(arguments)
             .env("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nowhere/bus")
             .output()
@@ -227,7 +227,7 @@ fn a_freeze_that_cannot_be_removed_is_named() {
 /// `arguments` with a state directory of their own, without D-Bus; the exit code, what was printed, and what was said.
 fn failing(dir: &str, format: &str, arguments: &[&str]) -> (i32, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_linesman"))
-        .args(["--state-dir", dir, "-o", format])
+        .args(["--state-dir", dir, "--run-dir", dir, "-o", format])
         .args(arguments)
         .env("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nowhere/bus")
         .output()

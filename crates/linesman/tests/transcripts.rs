@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use linesman_lab::transcript::{self, CommandResult};
 
@@ -81,16 +82,14 @@ fn completions_and_manual_pages_name_every_verb() {
 
 /// What a shell offers for the last of these words; through the entry that its script calls.
 fn offered(shell: &str, words: &[&str]) -> Vec<String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("completion");
-    std::fs::create_dir_all(folder.join("journal")).expect("a folder can be made");
-    let ledger = r#"{"version": 1, "content": {"storage": {"policy": {"name": "storage", "state": {}},
-        "policy_state": {"state": "applied"}, "since": 0, "applied_state": {"interfaces": [{"name": "br-storage"}]}}}}"#;
-    std::fs::write(folder.join("policies.json"), ledger).expect("a ledger can be written");
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    let folder = FOLDER.get_or_init(host_with_a_policy);
     let output = Command::new(env!("CARGO_BIN_EXE_linesman"))
         .args(["--", "linesman"])
         .args(words)
         .env("LINESMAN_COMPLETE", shell)
-        .env("LINESMAN_STATE_DIR", &folder)
+        .env("LINESMAN_STATE_DIR", folder)
+        .env("LINESMAN_RUN_DIR", folder)
         .env("_CLAP_COMPLETE_INDEX", words.len().to_string())
         .env("_CLAP_IFS", "\n")
         .output()
@@ -98,6 +97,15 @@ fn offered(shell: &str, words: &[&str]) -> Vec<String> {
     let text = String::from_utf8(output.stdout).expect("it is text");
     let first = |line: &str| line.split(['\t', ':']).next().unwrap_or_default().to_owned();
     text.lines().map(first).collect()
+}
+
+fn host_with_a_policy() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("completion");
+    std::fs::create_dir_all(folder.join("journal")).expect("a folder can be made");
+    let ledger = r#"{"version": 1, "content": {"storage": {"policy": {"name": "storage", "state": {}},
+        "policy_state": {"state": "applied"}, "since": 0, "applied_state": {"interfaces": [{"name": "br-storage"}]}}}}"#;
+    std::fs::write(folder.join("policies.json"), ledger).expect("a ledger can be written");
+    folder
 }
 
 #[test]

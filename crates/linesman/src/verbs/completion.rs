@@ -54,8 +54,12 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 fn settings() -> Settings {
     let default = Settings::default();
-    let state_dir = std::env::var_os("LINESMAN_STATE_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
-    Settings { state_dir: state_dir.unwrap_or(default.state_dir), ..default }
+    let given = |name: &str| std::env::var_os(name).filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    Settings {
+        state_dir: given("LINESMAN_STATE_DIR").unwrap_or(default.state_dir),
+        run_dir: given("LINESMAN_RUN_DIR").unwrap_or(default.run_dir),
+        ..Settings::default()
+    }
 }
 
 fn candidates(names: impl IntoIterator<Item = String>) -> Vec<CompletionCandidate> {
