@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use linesman_lab::Service;
+use linesman_lab::{Running, Service, Signal};
 use linesman_tests::Host;
 use linesman_tests::agent_host::{AgentHost, policy};
 
@@ -56,6 +56,21 @@ fn lease(host: &Host) -> (bool, bool) {
     (leased, routes.as_array().is_some_and(|routes| !routes.is_empty()))
 }
 
+fn roll_back_while_dhcp_is_late(host: &Host, apply: Running) {
+    host.wait_failpoint("rolling-back");
+    assert_eq!(lease(host), (false, false), "nobody is cut off, so this proves nothing");
+    host.lab.hub().silence(Service::Dhcp).unwrap();
+    host.pass_failpoint("rolling-back");
+    host.eventually("NetworkManager asks for a lease", || {
+        let state = host.node.nmcli(&["-g", "GENERAL.STATE", "device", "show", "eth0"]).unwrap();
+        state.starts_with("70") || apply.status().is_some()
+    });
+    host.lab.hub().restore(Service::Dhcp).unwrap();
+    let output = apply.wait().unwrap();
+    assert_eq!(lease(host), (true, true), "{}", output.stdout);
+    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+}
+
 #[test]
 fn a_rollback_ends_when_the_lease_is_back() {
     let host = Host::new("lease");
@@ -66,18 +81,14 @@ fn a_rollback_ends_when_the_lease_is_back() {
     assert_eq!(lease(&host), (true, true));
 
     let apply = host.start_apply(CUT_OFF, &["--patience", "1s"], "rolling-back");
-    host.wait_failpoint("rolling-back");
-    assert_eq!(lease(&host), (false, false), "nobody is cut off, so this proves nothing");
-    host.lab.hub().silence(Service::Dhcp).unwrap();
-    host.pass_failpoint("rolling-back");
-    host.eventually("NetworkManager asks for a lease", || {
-        let state = host.node.nmcli(&["-g", "GENERAL.STATE", "device", "show", "eth0"]).unwrap();
-        state.starts_with("70") || apply.status().is_some()
-    });
-    host.lab.hub().restore(Service::Dhcp).unwrap();
-    let output = apply.wait().unwrap();
-    assert_eq!(lease(&host), (true, true), "{}", output.stdout);
-    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+    roll_back_while_dhcp_is_late(&host, apply);
+
+    // Whoever probes nothing waits for it, too.
+    let apply = host.start_apply(CUT_OFF, &["--no-probes"], "applied,rolling-back");
+    host.wait_failpoint("applied");
+    apply.signal(Signal::SIGINT).unwrap();
+    host.pass_failpoint("applied");
+    roll_back_while_dhcp_is_late(&host, apply);
 
     // One that does not come back is not called complete.
     let apply = host.start_apply(CUT_OFF, &["--patience", "1s"], "rolling-back");

@@ -3,6 +3,7 @@
 //! load (IO) -> decide (pure) -> write down (IO) -> attempt (IO) -> commit or restore (IO) -> report.
 
 mod attempt;
+mod back;
 mod baseline;
 pub(crate) mod carry;
 mod confirm;
@@ -35,7 +36,6 @@ use crate::journal::{Journal, Phase, Record};
 use crate::lock::HostLock;
 use crate::probe::{self, Cluster, Probe, ProbeResult, SettledProbes};
 use crate::snapshot::Snapshot;
-use crate::watch::Watch;
 use crate::worker::ApplyOptions;
 use crate::{Error, Result, desired, failpoint, observe, ovs, recover, restore, snapshot};
 use linesman_core::outcome::{FailedStep, Outcome, ProbeResults, Verdict};
@@ -388,7 +388,10 @@ async fn roll_back(
              may take effect later"
         )
     }));
-    let after_rollback = if touched { probe_rollback(context, &mut restored).await } else { Vec::new() };
+    let after_rollback = match touched {
+        true => back::await_former(context, &record.plan.touched, &mut restored).await,
+        false => Vec::new(),
+    };
     let verdict = match (touched, restored.remaining.is_empty()) {
         (false, _) => Verdict::Abandoned,
         (true, true) => Verdict::RolledBack,
@@ -426,30 +429,4 @@ async fn roll_back(
         confirm::leave_outcome(&context.settings.run_dir, &record.id, &outcome);
     }
     outcome
-}
-
-/// How long what passed before may take to pass again, within the patience: a lease, a bond or a spanning tree takes its
-/// time here, too.
-const BACK_AT_LEAST: Duration = Duration::from_secs(30);
-const BACK_AT_MOST: Duration = Duration::from_secs(300);
-
-/// A rollback has ended when what passed before the change passes again.
-async fn probe_rollback(
-    context: &attempt::Context<'_>,
-    restored: &mut restore::Restored,
-) -> Vec<ProbeResult> {
-    let attempt::Context { probes, before, settings, loaded, request, .. } = context;
-    if restored.unfinished {
-        return probe::run_once(probes, &settings.cluster).await;
-    }
-    let within = request.patience.clamp(BACK_AT_LEAST, BACK_AT_MOST);
-    let watch = Watch::start(Some(&loaded.nm)).await;
-    let wake = async || watch.next().await;
-    let after = probe::wait_until_pass(probes, before, &settings.cluster, within, wake).await;
-    let failing = probe::assess(before, &after);
-    let seconds = within.as_secs();
-    restored.remaining.extend(failing.broken().map(|comparison| {
-        format!("{comparison}; it passed before the change (waited {seconds} s after the rollback)")
-    }));
-    after
 }
