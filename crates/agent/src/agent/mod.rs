@@ -44,7 +44,7 @@ struct Agent {
 
 /// Runs until it is stopped.
 pub async fn run(config: Config) -> Result<()> {
-    let Some(started) = start::start(config).await? else { return Ok(()) };
+    let Some(started) = Box::pin(start::start(config)).await? else { return Ok(()) };
     let Started { mut agent, mut directory, mut commands, mut stop, socket, _lock } = started;
     loop {
         let rest = agent.settle().await;
