@@ -24,6 +24,7 @@ mod persist;
 mod probes;
 mod protection;
 mod rollback;
+mod secrets;
 mod topology;
 mod verbs;
 mod verification;

@@ -122,13 +122,21 @@ pub fn error(text: impl AsRef<str>) {
 
 /// Structured output, without secrets; text has its own form per verb.
 pub fn data(format: Format, value: &impl Serialize) {
-    let value = serde_json::to_value(value).map(|mut value| {
-        mask_fields(&mut value);
-        value
-    });
+    match serde_json::to_value(value) {
+        Ok(mut value) => {
+            mask_fields(&mut value);
+            document(format, &value);
+        }
+        Err(why) => note(Err(why.into())),
+    }
+}
+
+/// A document as it is, since it may be applied again: nmstate hides what it calls secrets in a way that keeps them
+/// then, and what is imported has none.
+pub fn document(format: Format, document: &Value) {
     let text = match format {
-        Format::Json => value.and_then(|value| serde_json::to_string_pretty(&value)),
-        Format::Yaml | Format::Text => value.map(|value| yaml::write(&value)),
+        Format::Json => serde_json::to_string_pretty(document),
+        Format::Yaml | Format::Text => Ok(yaml::write(document)),
     };
     match text {
         Ok(text) => raw(text.trim_end()),

@@ -12,7 +12,7 @@ pub fn run(args: &CrdsArgs, format: Format) -> Exit {
     match format {
         // One object for `kubectl apply -f -`: JSON knows no stream of documents there.
         Format::Json => {
-            output::data(format, &json!({ "apiVersion": "v1", "kind": "List", "items": objects }))
+            output::document(format, &json!({ "apiVersion": "v1", "kind": "List", "items": objects }))
         }
         Format::Text | Format::Yaml => objects.iter().enumerate().for_each(|(n, object)| document(n, object)),
     }
@@ -23,5 +23,5 @@ fn document(position: usize, object: &Value) {
     if position > 0 {
         output::raw("---");
     }
-    output::data(Format::Yaml, object);
+    output::document(Format::Yaml, object);
 }

@@ -66,10 +66,10 @@ fn print(imported: &Imported, from: &str, format: Format) -> Exit {
         return Failure::new(Exit::Failed, "nothing to import").hint("see the notes above").report();
     }
     match format {
-        Format::Json => output::data(format, &imported.state),
+        Format::Json => output::document(format, &imported.state),
         Format::Text | Format::Yaml => {
             output::raw(imported.header(from).trim_end());
-            output::data(Format::Yaml, &imported.state);
+            output::document(Format::Yaml, &imported.state);
         }
     }
     Exit::Done

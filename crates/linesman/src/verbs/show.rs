@@ -29,7 +29,7 @@ pub async fn run(args: ShowArgs, format: Format) -> Exit {
             }
         },
     };
-    output::data(format, &state);
+    output::document(format, &state);
     Exit::Done
 }
 
