@@ -11,6 +11,7 @@ mod committed_means_up;
 mod coverage;
 mod damaged;
 mod doctor;
+mod documents;
 mod examples;
 mod faults;
 mod fleet;

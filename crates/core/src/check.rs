@@ -4,7 +4,7 @@ mod addresses;
 mod bases;
 mod cluster;
 pub mod fields;
-mod interfaces;
+pub(crate) mod interfaces;
 mod layers;
 mod names;
 pub(crate) mod nearest;
@@ -46,6 +46,7 @@ const CHECKS: &[fn(&State<'_>) -> Vec<Diagnostic>] = &[
     interfaces::kinds,
     interfaces::duplicates,
     interfaces::identifiers,
+    interfaces::only_shown,
     reserved::interfaces,
     reserved::ports,
     tunables::mac_addresses,
@@ -72,6 +73,7 @@ const CHECKS: &[fn(&State<'_>) -> Vec<Diagnostic>] = &[
     routes::overlaps,
     rules::rules,
     names::dns_servers,
+    names::dns_twice,
     names::hostname,
 ];
 

@@ -96,6 +96,7 @@ codes! {
     BAD_MAC = "LM0207";
     BAD_MTU = "LM0208";
     IDENTIFIER = "LM0209";
+    ONLY_SHOWN = "LM0210";
     NO_PREFIX = "LM0301";
     BAD_ADDRESS = "LM0302";
     BAD_PREFIX = "LM0303";
@@ -130,6 +131,7 @@ codes! {
     RULE_WITHOUT_FAMILY = "LM0704";
     BAD_DNS_SERVER = "LM0801";
     BAD_HOSTNAME = "LM0802";
+    DNS_TWICE = "LM0803";
 }
 
 #[cfg(test)]

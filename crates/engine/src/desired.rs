@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use linesman_core::foreign_port;
+use linesman_core::path::Path;
 use linesman_core::plan::{Plan, Subject};
 use linesman_core::secrets;
 use nmstate::{NetworkCaptureRules, NetworkState, NetworkStateTemplate};
@@ -80,10 +81,13 @@ pub fn interfaces(state: &Value) -> impl Iterator<Item = String> {
 /// It writes and activates the profile of every interface that a state names, needed or not; what holds
 /// already is left out, and with that left alone.
 pub fn changed_only(desired: &Value, plan: &Plan) -> Value {
+    // An entry may call a device otherwise, by its MAC address or an alternative name: then the places tell.
     let changes = |name: &Value| {
-        plan.changes
-            .iter()
-            .any(|c| matches!(&c.subject, Subject::Interface { name: n, .. } if name == n.as_str()))
+        let place = Path::interface(name.as_str().unwrap_or_default());
+        plan.changes.iter().any(|change| {
+            let called = matches!(&change.subject, Subject::Interface { name: n, .. } if name == n.as_str());
+            called || change.details.iter().any(|detail| detail.path.starts_with(&place))
+        })
     };
     let mut state = desired.clone();
     if let Some(interfaces) = state.get_mut("interfaces").and_then(Value::as_array_mut) {
@@ -105,7 +109,7 @@ pub fn refuse_early(desired: &Value, observed: &Value) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linesman_core::plan::{Change, ChangeKind};
+    use linesman_core::plan::{Change, ChangeKind, Detail};
     use serde_json::json;
 
     #[test]
@@ -156,6 +160,19 @@ mod tests {
         let state = json!({ "interfaces": [{ "name": "br1", "type": "linux-bridge", "state": "up" }],
             "hostname": { "config": "n1" } });
         assert!(!features(&state).is_empty());
+    }
+
+    #[test]
+    fn interfaces_that_are_called_otherwise_are_not_left_out() {
+        let desired =
+            json!({ "interfaces": [{ "name": "storage", "identifier": "mac-address" }, { "name": "eth2" }] });
+        let subject = Subject::Interface { name: "eth1".into(), kind: "ethernet".into() };
+        let path = Path::interface("storage").key("mtu");
+        let details = vec![Detail { path, want: 9000.into(), got: 1500.into() }];
+        let change = Change { kind: ChangeKind::Modify, subject, details };
+        let plan = Plan { changes: vec![change], ..Plan::default() };
+        assert_eq!(changed_only(&desired, &plan)["interfaces"].as_array().unwrap().len(), 1);
+        assert_eq!(changed_only(&desired, &plan)["interfaces"][0]["name"], "storage");
     }
 
     #[test]

@@ -188,14 +188,40 @@ fn twice(interface: &Interface<'_>, first: &Interface<'_>) -> Diagnostic {
     Diagnostic::new(codes::INTERFACE_TWICE, message).at(interface.path.key("name")).hint(hint)
 }
 
+/// NMState looks for such a device among those of its type only.
+fn untyped(interface: &Interface<'_>, identifier: &str) -> Diagnostic {
+    let message = format!("'identifier: {identifier}' needs 'type', which is missing");
+    let diagnostic = Diagnostic::new(codes::IDENTIFIER, message).at(interface.path.key("identifier"));
+    diagnostic.hint("add the type of the device, such as 'type: ethernet'")
+}
+
+/// NMState reports tun devices, and ignores them when it applies a state.
+pub(super) fn only_shown(state: &State<'_>) -> Vec<Diagnostic> {
+    let declared = state.interfaces.iter().filter(|interface| interface.presence != Presence::Ignore);
+    declared
+        .filter(|interface| interface.kind == InterfaceKind::Tun)
+        .map(|interface| tun(interface.name).at(interface.path.key("type")))
+        .collect()
+}
+
+/// Why a tun or tap interface cannot be declared.
+pub(crate) fn tun(name: &str) -> Diagnostic {
+    let message = format!("'{name}' is a tun or tap interface, which NMState can only show");
+    let hint = "remove it from the document, or set 'state: ignore'; the program that made it configures it";
+    Diagnostic::new(codes::ONLY_SHOWN, message).hint(hint)
+}
+
 pub(super) fn identifiers(state: &State<'_>) -> Vec<Diagnostic> {
     state.interfaces.iter().filter_map(incomplete_identifier).collect()
 }
 
 fn incomplete_identifier(interface: &Interface<'_>) -> Option<Diagnostic> {
     let wanted = text(interface.get("identifier")).filter(|_| interface.is_matched())?;
-    if interface.presence == Presence::Absent || interface.get(wanted).is_some_and(|value| !value.is_null()) {
+    if interface.presence == Presence::Absent {
         return None;
+    }
+    if interface.get(wanted).is_some_and(|value| !value.is_null()) {
+        return interface.get("type").is_none_or(Value::is_null).then(|| untyped(interface, wanted));
     }
     let message = format!("'identifier: {wanted}' needs '{wanted}', which is missing");
     let hint = format!("add '{wanted}:' with the address of the device");

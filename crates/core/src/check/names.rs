@@ -1,5 +1,6 @@
 //! How names are found, and the name of the host itself.
 
+use std::collections::HashSet;
 use std::net::{IpAddr, Ipv6Addr};
 
 use serde_json::Value;
@@ -17,6 +18,31 @@ pub(super) fn dns_servers(state: &State<'_>) -> Vec<Diagnostic> {
     let path = Path::root().key("dns-resolver").key("config").key("server");
     let servers = state.value.pointer("/dns-resolver/config/server");
     items(servers, &path).filter_map(|(path, server)| bad_server(path, server)).collect()
+}
+
+/// NetworkManager keeps one of two, which is not what was declared.
+pub(super) fn dns_twice(state: &State<'_>) -> Vec<Diagnostic> {
+    let lists = [("server", "DNS server"), ("search", "search domain")];
+    lists.iter().flat_map(|(key, called)| given_twice(state, key, called)).collect()
+}
+
+fn given_twice(state: &State<'_>, key: &str, called: &str) -> Vec<Diagnostic> {
+    let path = Path::root().key("dns-resolver").key("config").key(key);
+    let mut seen = HashSet::new();
+    let written = items(path.find(state.value), &path).filter_map(|(at, item)| Some((at, text(Some(item))?)));
+    let twice = written.filter(|(_, name)| !seen.insert(same_server(name)));
+    twice
+        .map(|(path, name)| {
+            let diagnostic =
+                Diagnostic::new(codes::DNS_TWICE, format!("the {called} '{name}' is listed twice"));
+            diagnostic.at(path).hint("keep one of the two")
+        })
+        .collect()
+}
+
+/// IPv6 addresses are spelt in many ways.
+fn same_server(written: &str) -> String {
+    written.parse::<IpAddr>().map_or_else(|_| written.to_lowercase(), |address| address.to_string())
 }
 
 fn bad_server(path: Path, server: &Value) -> Option<Diagnostic> {

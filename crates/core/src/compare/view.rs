@@ -115,9 +115,10 @@ impl<'a> View<'a> {
         let known =
             || interfaces(self.before).iter().chain(self.declared.iter().map(|declared| &declared.want));
         let by_alternative = known().find(|known| has_alternative_name(known, called));
-        let mut by_profile = known().filter(|known| text(known, "profile-name") == Some(called));
-        let found = by_alternative.or_else(|| by_profile.next().filter(|_| by_profile.next().is_none()));
-        found.map_or(called, name)
+        // A device that the document declares is known twice.
+        let by_profile = || known().filter(|known| text(known, "profile-name") == Some(called)).map(name);
+        let only_profile = || by_profile().next().filter(|first| by_profile().all(|other| other == *first));
+        by_alternative.map(name).or_else(only_profile).unwrap_or(called)
     }
 
     /// Ports that nobody can see or manage are in no port list: vanished ones, types NMState does not know,

@@ -17,6 +17,12 @@ pub(super) fn addresses(view: &View<'_>, Declared { path, want }: &Declared) -> 
         if state::at(want, &[family, "enabled"]) != Some(&Value::Bool(true)) {
             continue;
         }
+        if family == "ipv4" && has_nothing(view, want) {
+            let message = format!("IPv4 of {} is enabled, but has neither an address nor DHCP", name(want));
+            let hint = "add 'dhcp: true' or a list under 'address'; or set 'enabled: false'";
+            let diagnostic = Diagnostic::new(codes::INCOMPLETE, message).at(path.key(family).key("enabled"));
+            refusals.push(diagnostic.hint(hint));
+        }
         if let Some(controller) = keeps_controller(view, want) {
             let message =
                 format!("{} is a port of {controller} and cannot have {family} enabled", name(want));
@@ -38,6 +44,24 @@ pub(super) fn addresses(view: &View<'_>, Declared { path, want }: &Declared) -> 
         }
     }
     refusals
+}
+
+/// NetworkManager disables IPv4 that has no address, no DHCP and no route. What the document does not say stays as it
+/// is on the host; an empty list of addresses says that none are meant.
+fn has_nothing(view: &View<'_>, want: &Value) -> bool {
+    let now = super::observed(view, want).and_then(|got| got.get("ipv4")).unwrap_or(&Value::Null);
+    let is_on = state::flag(now, "enabled") == Some(true);
+    let said = |key: &str| state::at(want, &["ipv4", key]).filter(|value| !value.is_null());
+    let dhcp = said("dhcp").or(now.get("dhcp").filter(|_| is_on)) == Some(&Value::Bool(true));
+    let addresses = said("address").is_some() || (is_on && !list(now, &["address"]).is_empty());
+    let has_route = |state: &Value| {
+        list(state, &["routes", "config"]).iter().any(|route| {
+            let out = text(route, "next-hop-interface").map(|hop| view.device(hop));
+            let is_v4 = text(route, "destination").is_some_and(|destination| !destination.contains(':'));
+            is_v4 && !is_absent(route) && out == Some(name(want))
+        })
+    };
+    !dhcp && !addresses && !has_route(view.desired) && !has_route(view.observed)
 }
 
 /// The bridge or bond an interface is left in by the document.

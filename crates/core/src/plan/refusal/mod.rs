@@ -9,6 +9,7 @@ mod route;
 use serde_json::Value;
 
 use super::codes;
+use crate::check::interfaces::tun;
 use crate::compare::{Declared, View, ovs};
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
@@ -47,11 +48,28 @@ pub(super) fn find(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
         ];
         refusals.extend(checks.iter().flat_map(|check| check(view, declared)));
     }
+    refusals.extend(view.declared.iter().filter_map(|declared| only_shown(view, declared)));
     refusals.extend(kernel::lacking(view, facts));
     refusals.extend(daemon::lacking(view, facts));
     refusals.extend(route::routes(view));
     refusals.extend(route::mappings(view));
     refusals
+}
+
+/// Tun devices, declared without a type, and as ports that they are not yet: NMState ignores them.
+fn only_shown(view: &View<'_>, Declared { path, want }: &Declared) -> Option<Diagnostic> {
+    if kind(want) == InterfaceKind::Tun && observed(view, want).is_some() {
+        return Some(tun(name(want)).at(path.clone()));
+    }
+    let is_tun = |port: &&str| {
+        let got =
+            view.now(view.device(port), InterfaceKind::Unknown).filter(|got| kind(got) == InterfaceKind::Tun);
+        got.is_some_and(|got| text(got, "controller") != Some(name(want)))
+    };
+    let declared_otherwise = |port: &&str| view.declares(view.device(port)).is_some();
+    let ports = state::ports(want).filter(|_| is_up(want))?;
+    let port = ports.into_iter().find(|port| is_tun(port) && !declared_otherwise(port))?;
+    Some(tun(port).at(path.clone()).hint("remove it from the ports; the program that made it attaches it"))
 }
 
 /// On this host, or made by the document and not taken away by it.
