@@ -1,4 +1,4 @@
-//! NetworkManager is restarted under the agent.
+//! NetworkManager is restarted under the agent, is missing, or never falls silent.
 
 use linesman_lab::Daemon;
 use linesman_tests::agent_host::{AgentHost, policy};
@@ -37,4 +37,28 @@ fn without_networkmanager_the_agent_waits_and_reports_it() {
     agent_host.host.node.pause_restarts(false).unwrap();
     agent_host.host.node.wait_daemon(Daemon::NetworkManager).unwrap();
     agent_host.wait_phase("bridge", "in-sync");
+}
+
+const ROUTE: &str = "interfaces:
+- name: eth1
+  type: ethernet
+  state: up
+  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.1.50, prefix-length: 24}]}
+routes:
+  config:
+  - {destination: 192.0.2.0/24, next-hop-address: 10.9.1.1, next-hop-interface: eth1, metric: 150}
+";
+
+/// Routes are seen by a full look only, and a full look waits until NetworkManager falls silent.
+#[test]
+fn drift_is_found_although_networkmanager_never_falls_silent() {
+    let agent_host = AgentHost::new("nm-noise");
+    agent_host.write("route", ROUTE);
+    agent_host.wait_phase("route", "in-sync");
+    let noise = "while true; do nmcli device set eth2 autoconnect no; sleep 0.2; nmcli device set eth2 autoconnect yes; sleep 0.2; done";
+    let noise = agent_host.host.node.spawn(["bash", "-c", noise]).unwrap();
+    agent_host.host.node.run(["ip", "route", "del", "192.0.2.0/24"]).unwrap();
+    agent_host.wait_phase("route", "drifted");
+    noise.kill().unwrap();
+    noise.wait().ok();
 }
