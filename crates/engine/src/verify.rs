@@ -49,7 +49,7 @@ pub async fn settle(
         };
         let verification = match state {
             Err(e) => Verification::Unobservable(e.to_string()),
-            Ok(state) => match differing(nm, scope, &state, &differences).await {
+            Ok(state) => match Box::pin(differing(nm, scope, &state, &differences)).await {
                 none if none.is_empty() => return Verification::Holds,
                 some => {
                     patience.seen(Instant::now(), some.len());
@@ -58,7 +58,7 @@ pub async fn settle(
             },
         };
         if last {
-            return explained(nm, watch, scope, verification).await;
+            return Box::pin(explained(nm, watch, scope, verification)).await;
         }
         let left = patience.end.saturating_duration_since(Instant::now());
         tokio::time::timeout(left, watch.next()).await.ok();
