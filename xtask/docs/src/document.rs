@@ -50,7 +50,7 @@ to require an address. If an interface does not come up, the message contains th
 for an address that is already in use the MAC address of its owner.
 
 With `ipv6.autoconf: false`, addresses that a router gave are removed. If `dhcp` and `autoconf` are switched off and the
-document contains no `address` list, NMState keeps the present addresses as static ones; `address: []` removes them.";
+document lists no `address`, NMState keeps the present addresses as static ones: list those that should stay.";
 
 pub fn page() -> String {
     let plain = |(key, meaning): &(&str, &str)| format!("| `{key}` | {meaning} |\n");
