@@ -33,6 +33,12 @@ fn a_change_completes_without_the_api_server_and_is_reported_later() {
         assert_eq!(recovered, 1, "{}", fleet.agent_log("n1"));
         fleet.wait_policy(policy, if word == "Failing" { "Degraded" } else { word });
         assert_eq!(fleet.verdicts("n1", policy), [verdict], "once");
+        let checks = match policy {
+            "host-only" => "verified and probed (gateway:v4, gateway:v6, dns), in ",
+            "nothing" => "verified; nothing was probed, in ",
+            _ => "",
+        };
+        assert!(fleet.message("n1", policy, word).starts_with(checks), "{policy}");
         if word == "Failing" {
             let message = fleet.message("n1", policy, "Failing");
             assert!(message.contains("the rollback is incomplete: apiServer failed"), "{message}");
