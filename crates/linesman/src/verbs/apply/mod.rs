@@ -49,7 +49,7 @@ pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
     let mut progress = progress::Progress::new(talk);
     let front = holder.then(|| no_commit::Front::new(format));
     let stop = signals::stop();
-    let mut trial = None;
+    let mut trial: Option<trial::Trial> = None;
     let result = {
         let mut say = |step: transaction::Step| {
             if let transaction::Step::Unconfirmed { checkpoint, within, .. } = &step {
@@ -58,6 +58,10 @@ pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
                     None => trial = Some(trial::Trial::start(settings, *within)),
                 }
             }
+            // There is nothing left to wait for.
+            if matches!(step, transaction::Step::RollingBack { .. } | transaction::Step::Done) {
+                trial.take().into_iter().for_each(trial::Trial::end);
+            }
             progress.step(&step);
         };
         wait::attempt(args.wait, stop.clone(), async || {
@@ -65,9 +69,7 @@ pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
         })
         .await
     };
-    if let Some(trial) = trial {
-        trial.end();
-    }
+    trial.into_iter().for_each(trial::Trial::end);
     let outcome = match result {
         Ok(outcome) => outcome,
         Err(refusal) => return documents.refused(&refusal),

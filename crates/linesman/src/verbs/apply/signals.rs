@@ -1,6 +1,8 @@
 //! Ctrl-C and SIGTERM roll the change back. A terminal that hangs up does not: the change itself may have cut the
 //! session, and the probes decide about that.
 
+use std::io::IsTerminal;
+
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -22,7 +24,9 @@ pub fn stop() -> watch::Receiver<bool> {
                 _ = hangup.recv() => {}
             }
         }
-        output::error("linesman: interrupted; stopping");
+        // Below what a terminal shows of the key.
+        let below = if std::io::stderr().is_terminal() { "\n" } else { "" };
+        output::error(format!("{below}linesman: interrupted; stopping"));
         stopper.send_replace(true);
         // Kept so that the receivers do not see the channel close.
         std::future::pending::<()>().await;

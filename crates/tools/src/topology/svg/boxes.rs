@@ -111,7 +111,7 @@ pub(super) fn group_box(members: &[&Interface]) -> GroupBox {
         13..=64 => 4,
         many => many.div_ceil(24),
     };
-    let columns = columns.min((WIDEST_GROUP / cell) as usize).max(1);
+    let columns = (1..=columns).rev().find(|columns| *columns as f64 * cell <= WIDEST_GROUP).unwrap_or(1);
     let rows = members.len().div_ceil(columns) as f64;
     let width = (columns as f64 * cell + 2.0 * PADDING).max(Style::Name.width(&title) + 2.0 * PADDING);
     GroupBox { title, cells, columns, cell, width: width.ceil(), height: (rows + 1.0) * LINE + 2.0 * PADDING }

@@ -21,7 +21,7 @@ pub(super) fn draw(topology: &Topology, pages: &[Page]) -> String {
             Some(here)
         })
         .collect();
-    let last = pages.iter().zip(&tops).last();
+    let last = pages.iter().zip(&tops).next_back();
     let height = last.map_or(0.0, |(page, top)| (top + page.placed.bottom + FOOT).ceil());
     let mut out = String::new();
     // Writing to a String cannot fail.
