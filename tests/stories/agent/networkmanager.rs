@@ -55,9 +55,17 @@ fn drift_is_found_although_networkmanager_never_falls_silent() {
     let agent_host = AgentHost::new("nm-noise");
     agent_host.write("route", ROUTE);
     agent_host.wait_phase("route", "in-sync");
-    let noise = "while true; do nmcli device set eth2 autoconnect no; sleep 0.2; nmcli device set eth2 autoconnect yes; sleep 0.2; done";
-    let noise = agent_host.host.node.spawn(["bash", "-c", noise]).unwrap();
-    agent_host.host.node.run(["ip", "route", "del", "192.0.2.0/24"]).unwrap();
+    let node = &agent_host.host.node;
+    let device = node.nmcli(&["-g", "GENERAL.DBUS-PATH", "device", "show", "eth2"]).unwrap();
+    let set = format!(
+        "busctl set-property org.freedesktop.NetworkManager {} org.freedesktop.NetworkManager.Device Autoconnect b",
+        device.trim()
+    );
+    let noise = format!("while true; do {set} false; {set} true; echo; done");
+    let noise = node.spawn(["bash", "-c", &noise]).unwrap();
+    // Until the full look after the change is over.
+    agent_host.host.eventually("there is noise", || noise.stdout().lines().count() > 50);
+    node.run(["ip", "route", "del", "192.0.2.0/24"]).unwrap();
     agent_host.wait_phase("route", "drifted");
     noise.kill().unwrap();
     noise.wait().ok();
