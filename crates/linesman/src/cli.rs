@@ -286,6 +286,9 @@ pub struct PlanArgs {
     pub override_iface: bool,
 }
 
+/// Of `--wait`: longer than anybody waits.
+const WITHOUT_LIMIT: &str = "1year";
+
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
     #[command(flatten)]
@@ -344,8 +347,15 @@ pub struct ApplyArgs {
     pub quiet: bool,
 
     /// Wait while another change is in progress or pending on this host, at most for TIME [default: without limit]
-    #[arg(long, value_name = "TIME", value_parser = duration, num_args = 0..=1, require_equals = true)]
-    pub wait: Option<Option<Duration>>,
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = WITHOUT_LIMIT
+    )]
+    pub wait: Option<Duration>,
 }
 
 #[derive(Debug, Args)]

@@ -12,10 +12,10 @@ use crate::output;
 
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// `limit`: none does not wait at all, `Some(None)` waits without end. A busy host refuses before anything is changed, so
+/// `limit`: none does not wait at all. A busy host refuses before anything is changed, so
 /// that the attempt can be made again as if it were the first.
 pub async fn attempt(
-    limit: Option<Option<Duration>>,
+    limit: Option<Duration>,
     mut stop: watch::Receiver<bool>,
     mut work: impl AsyncFnMut() -> Result<Outcome, Refusal>,
 ) -> Result<Outcome, Refusal> {
@@ -26,7 +26,7 @@ pub async fn attempt(
             Err(Refusal::Host(error)) if Exit::from(&error) == Exit::Busy => error,
             ended => return ended,
         };
-        let patient = limit.is_some_and(|limit| limit.is_none_or(|limit| start.elapsed() < limit));
+        let patient = limit.is_some_and(|limit| start.elapsed() < limit);
         if !patient {
             return Err(refusal.into());
         }

@@ -105,7 +105,7 @@ fn packed(name: &str, parts: &[Part]) -> io::Result<Vec<u8>> {
 
 fn written(shown: &str, bytes: usize, parts: &[Part]) -> Written {
     let missing: Vec<String> =
-        parts.iter().filter(|part| part.content.is_err()).map(|part| part.path.to_string()).collect();
+        parts.iter().filter(|part| part.content.is_err()).map(|part| part.path.clone()).collect();
     Written { file: shown.to_owned(), bytes, parts: parts.len() - missing.len(), missing }
 }
 
