@@ -56,7 +56,9 @@ fn a_nic_without_supplicant_and_an_address_in_use_are_not_up() {
         &[&format!("the address is in use by {}", link.trim()), "wanted up, found down: "],
     );
 
-    let switch_on = "sysctl -qw net.ipv6.conf.all.accept_dad=1 net.ipv6.conf.eth2.accept_dad=1 net.ipv6.conf.eth2.dad_transmits=1";
+    // Five questions of a second each: on a busy machine the answer may be late.
+    let switch_on = "sysctl -qw net.ipv6.conf.all.accept_dad=1 net.ipv6.conf.eth2.accept_dad=1 \
+                     net.ipv6.conf.eth2.dad_transmits=5 net.ipv6.neigh.eth2.retrans_time_ms=1000";
     host.node.sh(switch_on).expect("duplicate address detection is switched on");
     let taken = "interfaces:
 - {name: eth2, type: ethernet, state: up, ipv4: {enabled: false},
