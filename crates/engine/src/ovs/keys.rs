@@ -46,14 +46,14 @@ pub struct BridgeKeys {
     pub datapath_type: Option<String>,
     /// Rows that live and die with the bridge: its controllers, its exporters of flows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub attachments: Vec<Attachment>,
+    pub dependents: Vec<Dependent>,
     /// Columns with rows that die with the bridge and cannot be made again: they refer to others.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub irreplaceable: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attachment {
+pub struct Dependent {
     pub column: String,
     pub table: Table,
     pub row: Map<String, Value>,
@@ -159,7 +159,7 @@ impl OvsKeys {
             Table::Controller | Table::NetFlow | Table::SFlow | Table::Ipfix => {
                 let mut columns = row.columns().clone();
                 columns.retain(|column, _| !REPORTED.contains(&column.as_str()));
-                known.attachments.insert(uuid, columns);
+                known.dependents.insert(uuid, columns);
             }
         }
         Ok(())
@@ -193,7 +193,7 @@ impl OvsKeys {
 #[derive(Default)]
 struct Known {
     names: BTreeMap<String, String>,
-    attachments: BTreeMap<String, Map<String, Value>>,
+    dependents: BTreeMap<String, Map<String, Value>>,
 }
 
 impl Known {
@@ -226,11 +226,11 @@ impl RowKeys {
 
 impl BridgeKeys {
     fn of(row: &Row, keys: RowKeys, known: &Known) -> Result<Self> {
-        let mut attachments = Vec::new();
+        let mut dependents = Vec::new();
         for (column, table) in ATTACHED {
             let rows = row.references(column)?;
-            let rows = rows.iter().filter_map(|uuid| known.attachments.get(uuid)).cloned();
-            attachments.extend(rows.map(|row| Attachment { column: column.to_owned(), table, row }));
+            let rows = rows.iter().filter_map(|uuid| known.dependents.get(uuid)).cloned();
+            dependents.extend(rows.map(|row| Dependent { column: column.to_owned(), table, row }));
         }
         let filled = |column: &&str| row.raw(column).is_some_and(|value| !is_empty(value));
         Ok(Self {
@@ -238,7 +238,7 @@ impl BridgeKeys {
             protocols: row.texts("protocols")?,
             fail_mode: row.optional_text("fail_mode")?,
             datapath_type: row.optional_text("datapath_type")?,
-            attachments,
+            dependents,
             irreplaceable: IRREPLACEABLE.iter().filter(|c| filled(c)).map(|c| (*c).to_owned()).collect(),
         })
     }

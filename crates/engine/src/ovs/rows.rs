@@ -48,7 +48,7 @@ pub fn lost(
                     .iter()
                     .filter(|port| is_foreign_port(goal, port) && !is.row.members.contains(*port));
                 all.extend(ports.map(|port| lost_port(goal, now, name, port, links)));
-                all.extend(lost_attachments(name, was, is));
+                all.extend(lost_dependents(name, was, is));
             }
             // NetworkManager makes its own.
             None if was.row.is_networkmanagers() => {}
@@ -73,7 +73,7 @@ pub fn uncarried(
             is_foreign_port(before, port) && !written.expels(port) && !now.ports.contains_key(*port)
         });
         all.extend(ports.map(|port| lost_port(before, now, name, port, links)));
-        all.extend(lost_attachments(name, was, is));
+        all.extend(lost_dependents(name, was, is));
     }
     all
 }
@@ -144,9 +144,9 @@ fn lost_bridge(goal: &OvsKeys, name: &str, was: &BridgeKeys, links: &BTreeSet<St
     let members: Vec<Value> = ports.iter().map(|port| inserted(&label("port", port))).collect();
     columns.insert("ports".to_owned(), json!(["set", members]));
     columns.insert("protocols".to_owned(), json!(["set", was.protocols]));
-    for (number, attachment) in was.attachments.iter().enumerate() {
-        ops.push(insert(attachment.table, attachment.row.clone(), format!("attached_{number}")));
-        let entry = columns.entry(attachment.column.clone()).or_insert_with(|| json!(["set", []]));
+    for (number, dependent) in was.dependents.iter().enumerate() {
+        ops.push(insert(dependent.table, dependent.row.clone(), format!("attached_{number}")));
+        let entry = columns.entry(dependent.column.clone()).or_insert_with(|| json!(["set", []]));
         if let Some(members) = entry[1].as_array_mut() {
             members.push(inserted(&format!("attached_{number}")));
         }
@@ -160,17 +160,17 @@ fn lost_bridge(goal: &OvsKeys, name: &str, was: &BridgeKeys, links: &BTreeSet<St
     Lost { what: format!("bridge {name}"), repair: Repair::Make(ops) }
 }
 
-fn lost_attachments(bridge: &str, was: &BridgeKeys, is: &BridgeKeys) -> Vec<Lost> {
-    let gone = was.attachments.iter().filter(|attachment| !is.attachments.contains(attachment));
+fn lost_dependents(bridge: &str, was: &BridgeKeys, is: &BridgeKeys) -> Vec<Lost> {
+    let gone = was.dependents.iter().filter(|dependent| !is.dependents.contains(dependent));
     let mut all: Vec<Lost> = gone
-        .map(|attachment| {
-            let insertion = insert(attachment.table, attachment.row.clone(), "attached".to_owned());
+        .map(|dependent| {
+            let insertion = insert(dependent.table, dependent.row.clone(), "attached".to_owned());
             let reference = Op::Mutate {
                 table: Table::Bridge.as_str(),
                 condition: Condition::named(bridge),
-                mutations: vec![Mutation::add_inserted(&attachment.column, "attached")],
+                mutations: vec![Mutation::add_inserted(&dependent.column, "attached")],
             };
-            let what = format!("{} of {bridge}", attachment.column);
+            let what = format!("{} of {bridge}", dependent.column);
             Lost { what, repair: Repair::Make(vec![insertion, reference]) }
         })
         .collect();

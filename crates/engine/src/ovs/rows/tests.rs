@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::ovs::keys::{Attachment, InterfaceKeys};
+use crate::ovs::keys::{Dependent, InterfaceKeys};
 
 fn names(all: &[&str]) -> BTreeSet<String> {
     all.iter().map(|name| (*name).to_owned()).collect()
@@ -92,8 +92,8 @@ fn a_bridge_of_others_is_made_again_and_networkmanagers_is_not() {
     let bridge = theirs.bridges.get_mut("br-ex").unwrap();
     bridge.row.external_ids.clear();
     let controller = json!({"target": "tcp:10.0.0.1:6653"}).as_object().unwrap().clone();
-    bridge.attachments =
-        vec![Attachment { column: "controller".into(), table: Table::Controller, row: controller }];
+    bridge.dependents =
+        vec![Dependent { column: "controller".into(), table: Table::Controller, row: controller }];
     let lost = lost(&theirs, &OvsKeys::default(), &touched(), &names(&["tap0"]));
     let Repair::Make(ops) = &lost[0].repair else { panic!("{lost:?}") };
     let ops = serde_json::to_value(ops).unwrap();
@@ -109,7 +109,7 @@ fn controllers_return_and_mirrors_are_named() {
     bridge.row.members.clear();
     bridge.irreplaceable = names(&["mirrors"]);
     let row = json!({"target": "tcp:10.0.0.1:6653"}).as_object().unwrap().clone();
-    bridge.attachments = vec![Attachment { column: "controller".into(), table: Table::Controller, row }];
+    bridge.dependents = vec![Dependent { column: "controller".into(), table: Table::Controller, row }];
     let lost = lost(&was, &bare("2"), &touched(), &names(&[]));
     assert!(matches!(&lost[0].repair, Repair::Make(ops) if ops.len() == 2));
     assert_eq!(lost[1].what, "mirrors of br-ex");
