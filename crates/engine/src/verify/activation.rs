@@ -6,11 +6,13 @@
 //! declared IPv6 address is there once the kernel has found no other host with it; until then NetworkManager may still
 //! take the interface down.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use linesman_core::compare::Difference;
 use linesman_core::device_state;
 use linesman_core::interface_kind::InterfaceKind;
+use linesman_core::state::{addresses, interfaces, name};
 use linesman_core::verify::{DeclaredUp, declared_up};
 use serde_json::{Value, json};
 
@@ -26,12 +28,12 @@ pub async fn pending(nm: &Nm, desired: &Value, state: &Value) -> Vec<Difference>
     let attachments = if wanted.iter().any(is_of_ovs) { ovs::attachments().await.ok() } else { None };
     let mut found = unfinished(&wanted, &view, &attachments.unwrap_or_default());
     if wanted.iter().any(|one| one.addresses.iter().any(|address| address.addr().is_ipv6())) {
-        found.extend(
-            unsettled()
-                .await
-                .map(|(links, addresses)| tentative(&wanted, &links, &addresses))
-                .unwrap_or_default(),
-        );
+        let observed = interfaces(state).iter();
+        let observed: BTreeSet<(&str, IpAddr)> =
+            observed.flat_map(|i| addresses(i).map(move |address| (name(i), address.addr()))).collect();
+        if let Ok((links, addresses)) = unsettled().await {
+            found.extend(tentative(&wanted, &observed, &links, &addresses));
+        }
     }
     let waits = |difference: &Difference| {
         wanted.iter().any(|one| one.by_supplicant && one.path.key("state") == difference.path)
@@ -51,24 +53,30 @@ async fn unsettled() -> netlink::Result<(Vec<LinkFact>, Vec<AddressFact>)> {
 }
 
 /// Declared addresses that the kernel does not use yet, or found at another host. Without a carrier it cannot look. Pure.
-fn tentative(wanted: &[DeclaredUp], links: &[LinkFact], addresses: &[AddressFact]) -> Vec<Difference> {
+fn tentative(
+    wanted: &[DeclaredUp],
+    observed: &BTreeSet<(&str, IpAddr)>,
+    links: &[LinkFact],
+    addresses: &[AddressFact],
+) -> Vec<Difference> {
     let carrier = |index: u32| links.iter().any(|link| link.index == index && link.carrier);
     let mut found = Vec::new();
     for one in wanted {
-        let own = addresses.iter().filter(|address| address.interface == one.name && carrier(address.index));
-        for address in own.filter(|address| address.is_tentative() || address.is_duplicate()) {
-            let Some(declared) = one.addresses.iter().find(|declared| declared.addr() == address.ip) else {
-                continue;
+        for declared in one.addresses.iter().filter(|declared| declared.addr().is_ipv6()) {
+            let mut own = addresses.iter().filter(|address| address.interface == one.name);
+            let got = match own.find(|address| address.ip == declared.addr()) {
+                // It was there a moment ago: NetworkManager takes a duplicate away, and tries again.
+                None if observed.contains(&(one.name.as_str(), declared.addr())) => Value::Null,
+                Some(address) if address.is_duplicate() => Value::Null,
+                Some(address) if address.is_tentative() && carrier(address.index) => {
+                    "tentative: duplicate address detection has not finished".into()
+                }
+                _ => continue,
             };
-            let got = match address.is_duplicate() {
-                true => Value::Null,
-                false => "tentative: duplicate address detection has not finished".into(),
-            };
-            found.push(Difference {
-                path: one.path.key("ipv6").key("address").item(address.ip.to_string()),
-                want: json!({ "ip": address.ip.to_string(), "prefix-length": declared.prefix_len() }),
-                got,
-            });
+            let ip = declared.addr().to_string();
+            let path = one.path.key("ipv6").key("address").item(ip.clone());
+            let want = json!({ "ip": ip, "prefix-length": declared.prefix_len() });
+            found.push(Difference { path, want, got });
         }
     }
     found
