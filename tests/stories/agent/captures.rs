@@ -11,6 +11,7 @@ kind: NodeNetworkConfigurationPolicy
 metadata: {{name: uplink}}
 spec:
   drift: Correct
+  onDelete: Revert
   capture:
     default-gw: routes.running.destination==\"0.0.0.0/0\"
     base-iface: interfaces.name==capture.default-gw.routes.running.0.next-hop-interface
@@ -74,5 +75,14 @@ fn captures_find_the_same_when_the_policy_is_edited_corrected_and_restarted() {
     // Another capture: all of them are resolved again, as if the policy had never moved the route.
     agent_host.write("uplink", &bridge_over_default_route(1450, "second: interfaces.name==\"eth1\""));
     holds(1450, 5);
+
+    // The NIC was only named as a port: it has its address and its routes again.
+    agent_host.remove("uplink");
+    agent_host.host.eventually("the policy is reverted", || {
+        agent_host.status()["policies"].as_array().unwrap().is_empty()
+    });
+    assert!(agent_host.host.interface("br1").is_none(), "what it made is gone");
+    assert!(!observe::addresses(node, "eth0").is_empty());
+    assert!(agent_host.host.reachable());
     agent_host.host.assert_settled();
 }

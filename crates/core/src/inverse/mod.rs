@@ -91,6 +91,11 @@ fn interface(change: &Change, observed: &Value, facts: &Facts) -> Option<Value> 
 fn sections(change: &Change, former: &Value, observed: &Value) -> Value {
     let mut back = json!({ "name": former["name"], "type": former["type"], "state": former["state"] });
     let mut single = Map::new();
+    if becomes_port(change) {
+        for family in ["ipv4", "ipv6"] {
+            back[family] = former.get(family).cloned().unwrap_or_else(|| json!({ "enabled": false }));
+        }
+    }
     for detail in &change.details {
         let Some(PathStep::Key(key)) = detail.path.steps().get(2) else { continue };
         if is_single(key) {
@@ -107,6 +112,14 @@ fn sections(change: &Change, former: &Value, observed: &Value) -> Value {
         map.extend(single);
     }
     back
+}
+
+/// A port has no addresses: they go although no document says so.
+fn becomes_port(change: &Change) -> bool {
+    change.details.iter().any(|detail| {
+        matches!(detail.path.steps().get(2), Some(PathStep::Key(key)) if key == "controller")
+            && detail.want.as_str().is_some_and(|controller| !controller.is_empty())
+    })
 }
 
 /// Sections whose entries are each on their own: the driver's settings, scripts, names, keys of a database.
@@ -205,7 +218,7 @@ fn lost_routes(plan: &Plan, observed: &Value) -> Vec<Value> {
         let of_addresses = change.details.iter().any(|detail| {
             matches!(detail.path.steps().get(2), Some(PathStep::Key(key)) if key == "ipv4" || key == "ipv6")
         });
-        is_meant && (change.kind == ChangeKind::Remove || of_addresses)
+        is_meant && (change.kind == ChangeKind::Remove || of_addresses || becomes_port(change))
     };
     let routes = state::at(observed, &["routes", "config"]).and_then(Value::as_array);
     let through = |route: &&Value| {

@@ -102,6 +102,28 @@ fn routes_of_a_removed_interface_are_restored() {
     assert_eq!(undo(larger), Value::Null, "its addresses stay, and so do its routes");
 }
 
+/// The document names the NIC only as a port: nobody asks for its addresses and routes to go.
+#[test]
+fn a_nic_that_became_a_port_has_its_addresses_and_routes_again() {
+    let ipv4 =
+        json!({ "enabled": true, "dhcp": false, "address": [{ "ip": "10.0.0.5", "prefix-length": 24 }] });
+    let default =
+        json!({ "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "next-hop-address": "10.0.0.1" });
+    let observed = json!({
+        "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "ipv4": ipv4, "ipv6": { "enabled": false } }],
+        "routes": { "config": [default] }
+    });
+    let moved =
+        json!({ "destination": "0.0.0.0/0", "next-hop-interface": "br1", "next-hop-address": "10.0.0.1" });
+    let bridge = json!({ "name": "br1", "type": "linux-bridge", "state": "up", "ipv4": ipv4,
+        "bridge": { "port": [{ "name": "eth0" }] } });
+    let back = undo(json!({ "interfaces": [bridge], "routes": { "config": [moved] } }), observed);
+    let eth0 = state::interfaces(&back).iter().find(|i| i["name"] == "eth0").unwrap();
+    assert_eq!(eth0["ipv4"], ipv4);
+    assert_eq!(eth0["ipv6"], json!({ "enabled": false }));
+    assert!(back["routes"]["config"].as_array().unwrap().contains(&default), "{back}");
+}
+
 #[test]
 fn the_oldest_previous_value_wins() {
     let first = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "mtu": 1500 }] });
