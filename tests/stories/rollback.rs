@@ -1,7 +1,7 @@
 //! A rollback ends when the host is as before: with the ports, routes and keys of others, and without the files that
 //! the change had made.
 
-use linesman_lab::{Daemon, Running};
+use linesman_lab::{Daemon, Running, Signal};
 use linesman_tests::{Host, br_ex, observe};
 
 /// Others on br-ex: tunnel, tap and internal port, a routing daemon, a collector of flows.
@@ -109,6 +109,17 @@ fn ports_routes_and_keys_of_others_are_as_before_after_a_rollback() {
         assert_eq!(belongings(&host), before, "after {daemon:?} died");
         host.assert_settled();
     }
+
+    // Killed: NetworkManager has made the bridge anew, without their ports, before anybody looks.
+    let running = host.start_apply(GONE, &[], "applied");
+    host.wait_failpoint("applied");
+    running.signal(Signal::SIGKILL).expect("linesman can be killed");
+    host.pass_failpoint("applied");
+    host.eventually("NetworkManager has rolled back", || host.open_checkpoints() == 0);
+    let recovered = host.linesman(&["recover"]);
+    assert!(recovered.success(), "{}{}", recovered.stdout, recovered.stderr);
+    assert_eq!(belongings(&host), before, "after the change was killed");
+    host.assert_settled();
 
     // Others are not idle while a change is on.
     let document = format!(

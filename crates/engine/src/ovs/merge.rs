@@ -70,7 +70,8 @@ fn merge_row(table: Table, name: &str, was: &RowKeys, is: &RowKeys, written: &Wr
     let same = was.is_same_row(is);
     let column = |column| merge_keys(table, name, column, was, is, written);
     RowKeys {
-        uuid: is.uuid.clone(),
+        // Of the row that had all of this: one made anew has lost it at a later look, too, and nobody took it away.
+        uuid: was.uuid.clone(),
         external_ids: column(Column::ExternalIds),
         other_config: column(Column::OtherConfig),
         // In a row of NetworkManager's they follow from its profile, which is the former one again.

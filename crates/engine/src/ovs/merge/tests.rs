@@ -102,6 +102,16 @@ fn ports_of_others_are_missed_only_if_their_bridge_was_made_anew() {
     assert!(since.ports.contains_key("pod1") && since.interfaces.contains_key("pod1"));
 }
 
+/// After a crash NetworkManager has rolled back before anybody looks: the same new row is seen twice.
+#[test]
+fn a_bridge_that_was_made_anew_before_the_first_look_misses_the_ports_of_others() {
+    let (mut before, anew) = (bridge("1", &["vx0"]), bridge("2", &[]));
+    before.bridges.get_mut("br-ex").unwrap().row.external_ids.insert("bridge-id".into(), "a".into());
+    let goal = merge(&merge(&before, &anew, &Written::default()), &anew, &Written::default());
+    assert_eq!(members(&goal), ["eth0", "vx0"]);
+    assert_eq!(goal.bridges["br-ex"].row.external_ids.get("bridge-id").map(String::as_str), Some("a"));
+}
+
 #[test]
 fn a_port_that_the_plan_took_out_returns() {
     let path = Path::interface("br-ex").key("bridge").key("port").item("vxlan0");
