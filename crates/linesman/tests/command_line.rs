@@ -311,6 +311,9 @@ fn programs_read_one_object_whatever_goes_wrong() {
         let (_, printed, _) = failing(&dir, "text", arguments);
         assert!(!printed.contains("exitCode") || arguments.contains(&"--json"), "{context}");
     }
+    let (_, printed, _) = failing(&dir, "json", &["status"]);
+    let object: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(object["error"]["code"], "LM2034", "{printed}");
     let (_, printed, _) = failing(&dir, "json", &["plan", &wrong]);
     let object: serde_json::Value = serde_json::from_str(&printed).unwrap();
     assert_eq!(object["error"]["problems"][0]["line"], 2, "{printed}");
