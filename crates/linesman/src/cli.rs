@@ -286,8 +286,8 @@ pub struct PlanArgs {
     pub override_iface: bool,
 }
 
-/// Of `--wait`: longer than anybody waits.
-const WITHOUT_LIMIT: &str = "1year";
+/// Of `--wait` without a time: the longest that [`duration`] takes.
+const LONGEST: &str = "24h";
 
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
@@ -346,14 +346,14 @@ pub struct ApplyArgs {
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// Wait while another change is in progress or pending on this host, at most for TIME [default: without limit]
+    /// Wait while another change is in progress or pending on this host, at most for TIME [default: 24h]
     #[arg(
         long,
         value_name = "TIME",
         value_parser = duration,
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = WITHOUT_LIMIT
+        default_missing_value = LONGEST
     )]
     pub wait: Option<Duration>,
 }
