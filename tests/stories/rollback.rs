@@ -14,6 +14,7 @@ ovs-vsctl add-port br-ex vxlan9 trunks=7,8 -- set interface vxlan9 type=vxlan op
 ovs-vsctl add-port br-ex vport9 -- set interface vport9 type=internal external_ids:iface-id=pod9 mtu_request=1300
 ovs-vsctl set bridge br-ex external_ids:owner=ovn -- set bridge br-ex netflow=@collector -- \\
   --id=@collector create netflow targets='\"10.9.0.1:5566\"'
+ovs-vsctl set bridge br-ex mcast_snooping_enable=true
 ovs-vsctl set Open_vSwitch . external_ids:ovn-bridge-mappings=theirs:br-ex external_ids:theirs=before
 for i in 1 2 3 4 5 6 7 8 9 10; do ip link show vport9 >/dev/null 2>&1 && break; sleep 0.3; done
 ip link set vport9 address 02:00:00:00:00:42 up
@@ -60,7 +61,7 @@ fn belongings(host: &Host) -> Vec<String> {
         ),
         // A router of the lab gives it others, some time.
         format!("vport9 {}", observe::addresses(node, "vport9").contains(&"10.88.0.1/24".to_string())),
-        ovs("Bridge", "br-ex", &["external_ids:owner"]),
+        ovs("Bridge", "br-ex", &["external_ids:owner", "mcast_snooping_enable"]),
         format!("collector {}", observe::ovs(node, "Bridge", "br-ex", "netflow") != "[]"),
         ovs("Open_vSwitch", ".", &["external_ids:ovn-bridge-mappings", "external_ids:theirs"]),
         route("main", "10.89.0.0/16"),

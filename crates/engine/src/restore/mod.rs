@@ -176,7 +176,12 @@ impl Rollback<'_> {
             *seen.borrow_mut() = now;
             differing
         };
-        let verification = verify::settle(nm, watch, settle_for, Scope::Whole, compare).await;
+        let mut verification = verify::settle(nm, watch, settle_for, Scope::Whole, compare).await;
+        if matches!(verification, Verification::Differs(_)) {
+            // Others set options of the bridge as well, which the state shows and NetworkManager does not know.
+            self.restore_rows_of_others().await;
+            verification = verify::settle(nm, watch, RIGHT, Scope::Whole, compare).await;
+        }
         let seen = seen.into_inner();
         if !matches!(verification, Verification::Holds) {
             return verification;
@@ -201,13 +206,17 @@ impl Rollback<'_> {
 
     /// What is missing still is reported when all attempts are over.
     async fn restore_what_others_had(&self, now: &Value) {
+        self.restore_rows_of_others().await;
+        foreign::restore_alternative_names(&self.snapshot.state, self.desired, now).await;
+        foreign::restore(self.snapshot).await;
+    }
+
+    async fn restore_rows_of_others(&self) {
         if let Some(others) = &self.others
             && let Err(e) = others.restore().await
         {
             tracing::warn!(error = %e, "cannot restore what others have in the Open vSwitch database");
         }
-        foreign::restore_alternative_names(&self.snapshot.state, self.desired, now).await;
-        foreign::restore(self.snapshot).await;
     }
 
     /// What of others' rows is not as it was; an error: the database did not come back.
