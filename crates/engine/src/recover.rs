@@ -7,7 +7,7 @@ use linesman_core::codes::failures;
 use crate::error::Category;
 use crate::journal::{Journal, Phase, Record, boot_id};
 use crate::nm::Nm;
-use crate::transaction::{Decision, carry};
+use crate::transaction::{Decision, back, carry};
 use crate::verify::{self, Scope};
 use crate::watch::Watch;
 use crate::{Error, Result, adopt, failpoint, restore};
@@ -163,8 +163,11 @@ async fn roll_back(journal: &Journal, mut record: Record, reason: String) -> Res
     };
     record.turn(Phase::RollingBack { reason: reason.clone() });
     journal.update(&record).ok();
-    let restored =
+    let mut restored =
         restore::restore(None, &snapshot, &record.plan, &record.desired, record.checkpoint.as_deref()).await;
+    if !restored.unfinished {
+        restored.remaining.extend(back::await_former_leases(&snapshot, &record.plan.touched).await);
+    }
     let verdict = if restored.remaining.is_empty() { Verdict::RolledBack } else { Verdict::Incomplete };
     let category = if verdict == Verdict::RolledBack { Category::RolledBack } else { Category::Incomplete };
     let code = if verdict == Verdict::RolledBack { failures::INTERRUPTED } else { failures::NOT_BACK };

@@ -13,8 +13,10 @@ use tokio::time::Instant;
 
 use super::attempt::Context;
 use crate::netlink::Netlink;
+use crate::nm::Nm;
 use crate::probe::{self, ProbeResult};
 use crate::restore::Restored;
+use crate::snapshot::Snapshot;
 use crate::watch::Watch;
 
 /// How long it may take; the patience of the change, if that is longer, up to a limit.
@@ -33,25 +35,49 @@ pub async fn await_former(
         return probe::run_once(probes, &settings.cluster).await;
     }
     let within = request.patience.clamp(AT_LEAST, AT_MOST);
-    let deadline = Instant::now() + within;
-    let (watch, other) = (Watch::start(Some(&loaded.nm)).await, Watch::start(Some(&loaded.nm)).await);
+    let watch = Watch::start(Some(&loaded.nm)).await;
     let wake = async || watch.next().await;
-    let leases = leases(&snapshot.state, touched);
     let (after, missing) = tokio::join!(
         probe::wait_until_pass(probes, before, &settings.cluster, within, wake),
-        await_leases(&leases, &other, deadline),
+        missing_leases(&loaded.nm, &snapshot.state, touched, within),
     );
-    let waited = format!("(waited {} s after the rollback)", within.as_secs());
     let failing = probe::assess(before, &after);
+    let waited = waited(within);
     let failing = failing.broken().map(|broken| format!("{broken}; it passed before the change {waited}"));
     restored.remaining.extend(failing);
-    restored.remaining.extend(missing.iter().map(|lease| {
-        format!(
-            "{} has no {} address; it had one from the network before {waited}",
-            lease.interface, lease.family
-        )
-    }));
+    restored.remaining.extend(missing);
     after
+}
+
+/// After a crash nobody knows what was probed; that the network gave addresses, the snapshot says.
+pub async fn await_former_leases(snapshot: &Snapshot, touched: &BTreeSet<InterfaceName>) -> Vec<String> {
+    match Nm::connect().await {
+        Ok(nm) => missing_leases(&nm, &snapshot.state, touched, AT_LEAST).await,
+        Err(e) => vec![e.to_string()],
+    }
+}
+
+async fn missing_leases(
+    nm: &Nm,
+    state: &Value,
+    touched: &BTreeSet<InterfaceName>,
+    within: Duration,
+) -> Vec<String> {
+    let leases = leases(state, touched);
+    if leases.is_empty() {
+        return Vec::new();
+    }
+    let watch = Watch::start(Some(nm)).await;
+    let missing = await_leases(&leases, &watch, Instant::now() + within).await;
+    let waited = waited(within);
+    let missing = missing.iter().map(|Lease { interface, family }| {
+        format!("{interface} has no {family} address; it had one from the network before {waited}")
+    });
+    missing.collect()
+}
+
+fn waited(within: Duration) -> String {
+    format!("(waited {} s after the rollback)", within.as_secs())
 }
 
 /// An interface that had an address from DHCP or router advertisements.

@@ -3,7 +3,7 @@
 //! load (IO) -> decide (pure) -> write down (IO) -> attempt (IO) -> commit or restore (IO) -> report.
 
 mod attempt;
-mod back;
+pub(crate) mod back;
 mod baseline;
 pub(crate) mod carry;
 mod confirm;
