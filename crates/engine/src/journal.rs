@@ -251,6 +251,13 @@ impl Journal {
         self.unfinished().into_iter().rev().find(|record| matches!(record.phase, Phase::Pending { .. }))
     }
 
+    /// Whether there may be changes that were begun and never ended, by the names of files alone: only those have a
+    /// snapshot. Cheap enough to ask at every event.
+    pub fn may_be_unfinished(&self) -> bool {
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().ends_with(".snapshot.json"))
+    }
+
     /// Changes that were begun and never ended.
     pub fn unfinished(&self) -> Vec<Record> {
         self.records().into_iter().filter(Record::open).collect()

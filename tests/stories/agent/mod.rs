@@ -8,6 +8,7 @@ mod connections;
 mod converge;
 mod drift;
 mod freeze;
+mod interrupted;
 mod lifecycle;
 mod networkmanager;
 mod revert;

@@ -1,11 +1,13 @@
 //! The daemon: starts, reconciles, then waits for something to happen.
 
 mod commands;
+mod interrupted;
 mod reconcile;
 mod report;
 mod signals;
 mod start;
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -40,6 +42,8 @@ struct Agent {
     started: String,
     /// When it last tried the probes of the host while nothing was going on.
     probed_at: Option<Instant>,
+    /// Changes of commands that were killed, and that this agent has dealt with.
+    interrupted: BTreeSet<String>,
 }
 
 /// Runs until it is stopped.

@@ -18,6 +18,9 @@ use crate::{freeze, ledger, progress, status};
 /// Another writer may be in the middle of a change: drift is corrected if it is still there after this time.
 const SETTLE_TIME: Duration = Duration::from_secs(1);
 
+/// How often it is asked whether a command that is changing this host was killed.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
 /// Something must have happened in between as well: nothing is probed on a host at rest.
 const PROBE_AGAIN: Duration = Duration::from_secs(300);
 
@@ -25,6 +28,7 @@ impl Agent {
     /// Load, decide, act, report, until there is nothing to do; returns how long to rest at most.
     pub(super) async fn settle(&mut self) -> Option<Duration> {
         loop {
+            let is_busy = self.finish_interrupted().await;
             self.compare();
             self.report();
             let frozen = self.note_freeze();
@@ -41,7 +45,9 @@ impl Agent {
                 Next::Idle { until } => {
                     self.remember_settled();
                     self.publish_to_cluster().await;
-                    return until.map(|u| Duration::from_secs(u.saturating_sub(clock::now()).max(1)));
+                    let rest = until.map(|u| Duration::from_secs(u.saturating_sub(clock::now()).max(1)));
+                    let look_again = is_busy.then_some(LOOK_AGAIN);
+                    return rest.into_iter().chain(look_again).min();
                 }
                 Next::Forget(names) => {
                     for name in names {

@@ -1,5 +1,6 @@
 //! Start-up: socket, metrics, the lock of other handlers, the policies, what an earlier run left unfinished.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -90,6 +91,7 @@ pub async fn start(config: Config) -> Result<Option<Started>> {
         status,
         started,
         probed_at: None,
+        interrupted: BTreeSet::new(),
     };
     agent.catch_up().await;
     systemd::ready();
