@@ -35,7 +35,8 @@ pub enum Error {
     #[error("NetworkManager has no Open vSwitch plugin; install network-manager-ovs (NetworkManager-ovs)")]
     NoOvsPlugin,
     #[error(
-        "another linesman is changing this host (pid {pid}); wait until it ends, or see `linesman history`"
+        "another linesman is changing this host{}; wait until it ends, or see `linesman history`",
+        holder(pid)
     )]
     Busy { pid: String },
     #[error(
@@ -122,8 +123,29 @@ impl Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// ` for another 42 s`; nothing where that is not known or over.
+/// The file may still name one that was killed, or none yet.
+fn holder(pid: &str) -> String {
+    let lives = !pid.is_empty() && std::path::Path::new("/proc").join(pid).exists();
+    if lives { format!(" (pid {pid})") } else { String::new() }
+}
+
 fn time_left(until: &str) -> String {
     let end = humantime::parse_rfc3339(until).ok();
     let left = end.and_then(|end| end.duration_since(SystemTime::now()).ok());
     left.map_or_else(String::new, |left| format!(" for another {} s", left.as_secs() + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_living_holder_of_the_lock_is_named() {
+        let busy = |pid: String| Error::Busy { pid }.to_string();
+        let own = std::process::id();
+        assert!(busy(own.to_string()).contains(&format!("this host (pid {own}); wait")));
+        for nobody in ["", "4294967295"] {
+            assert!(busy(nobody.to_string()).contains("this host; wait"), "{nobody}");
+        }
+    }
 }
