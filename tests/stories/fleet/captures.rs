@@ -31,10 +31,13 @@ fn captures_find_the_same_through_edits_corrections_restarts_and_an_undo() {
     let fleet = Fleet::new("captures", 1);
     let set = |mtu: u64, rollout: Value| fleet.policy("uplink", &bridge_over_default_route(mtu, &rollout));
     let holds = |mtu: &str, changes: usize| {
+        // An enactment stays Available while drift is corrected: the record of the change says when that is over.
         fleet.eventually(&format!("br1 has an MTU of {mtu}"), || {
+            let verdicts = fleet.verdicts("n1", "uplink");
             fleet.has_interface("n1", "br1")
                 && fleet.mtu("n1", "br1") == mtu
-                && fleet.verdicts("n1", "uplink").len() == changes
+                && verdicts.len() == changes
+                && verdicts.iter().all(|verdict| verdict != "unfinished")
         });
         fleet.wait_enactment("n1", "uplink", "Available");
         assert!(fleet.verdicts("n1", "uplink").iter().all(|verdict| verdict == "committed"));
