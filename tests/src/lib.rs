@@ -171,6 +171,13 @@ impl Host {
 
 pub use linesman_lab::documents::br_ex;
 
+/// A wpa_supplicant that is on the bus on demand, and never there: NetworkManager waits for it.
+pub const NO_SUPPLICANT: &str = "
+printf '[D-BUS Service]\\nName=fi.w1.wpa_supplicant1\\nExec=/bin/false\\nUser=root\\n' \\
+  > /usr/share/dbus-1/system-services/fi.w1.wpa_supplicant1.service
+busctl call org.freedesktop.DBus /org/freedesktop/DBus org.freedesktop.DBus ReloadConfig
+";
+
 /// A bridge with an address and a spare NIC: nothing that carries traffic is touched.
 pub const BRIDGE: &str = "interfaces:
 - name: br1

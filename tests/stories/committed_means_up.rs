@@ -1,6 +1,6 @@
 //! What is committed is up: NetworkManager has finished with it, and what the document switched off is gone.
 
-use linesman_tests::{Host, observe};
+use linesman_tests::{Host, NO_SUPPLICANT, observe};
 
 /// For what fails: nothing changes any more after a moment.
 const SOON: [&str; 2] = ["--settle", "4s"];
@@ -8,13 +8,6 @@ const SOON: [&str; 2] = ["--settle", "4s"];
 const AUTHENTICATED: &str = "interfaces:
 - {name: eth1, type: ethernet, state: up, ipv4: {enabled: false}, ipv6: {enabled: false},
    802.1x: {eap-methods: [md5], identity: n1, password: hunter2}}
-";
-
-/// On the bus on demand, and never there: NetworkManager waits for it.
-const NO_SUPPLICANT: &str = "
-printf '[D-BUS Service]\\nName=fi.w1.wpa_supplicant1\\nExec=/bin/false\\nUser=root\\n' \\
-  > /usr/share/dbus-1/system-services/fi.w1.wpa_supplicant1.service
-busctl call org.freedesktop.DBus /org/freedesktop/DBus org.freedesktop.DBus ReloadConfig
 ";
 
 fn rejected(host: &Host, document: &str, words: &[&str]) {

@@ -2,7 +2,7 @@
 
 use linesman_lab::cluster::NAMESPACE;
 use linesman_tests::fleet::{ENACTMENTS, Fleet};
-use linesman_tests::observe;
+use linesman_tests::{NO_SUPPLICANT, observe};
 use serde_json::{Value, json};
 
 const CLEAR: &str = "correct-horse-battery";
@@ -71,6 +71,7 @@ fn a_secret_is_stored_only_on_the_host() {
                -keyout /etc/pki/n1.key -passout pass:";
     let made = node.exec(["sh", "-c", &format!("{pki}{CLEAR} && cp /etc/pki/n1.crt /etc/pki/ca.crt")]);
     made.expect("the node has a shell");
+    node.sh(NO_SUPPLICANT).expect("a service can be pretended");
     fleet.policy("dot1x", &dot1x());
     fleet.eventually("the 802.1x profile ends", || {
         ["Available", "Failing"].contains(&fleet.enactment_condition("n1", "dot1x").as_str())
