@@ -58,7 +58,7 @@ impl Sources {
 pub fn read(dir: &Path) -> std::io::Result<Sources> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(dir)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
-    files.retain(|path| has_policy_name(path) && path.is_file());
+    files.retain(|path| has_policy_name(path) && may_be_file(path));
     files.sort();
     let mut sources = Sources::default();
     for file in files {
@@ -66,6 +66,12 @@ pub fn read(dir: &Path) -> std::io::Result<Sources> {
     }
     sources.list_unnamed();
     Ok(sources)
+}
+
+/// A link whose target is missing, or a file that the disk does not give now, is a file that cannot be read: its policy is not
+/// gone. Directories, sockets and pipes are no policies.
+fn may_be_file(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |found| found.is_file())
 }
 
 /// Editors leave their own files about, and mounted volumes hidden directories.
@@ -204,6 +210,13 @@ mod tests {
             );
         }
         let dir = dir(&[("plain.yaml", STATE)]);
+        let link = dir.path().join("storage.yaml");
+        std::os::unix::fs::symlink("../gone/storage.yaml", &link).unwrap();
+        let mut sources = read(dir.path()).unwrap();
+        sources.keep_unaccounted(&ledger);
+        assert!(sources.wrong["storage"].contains("No such file"), "{:?}", sources.wrong);
+        fs::remove_file(link).unwrap();
+        fs::create_dir(dir.path().join("folder.yaml")).unwrap();
         let mut sources = read(dir.path()).unwrap();
         sources.keep_unaccounted(&ledger);
         assert!(sources.wrong.is_empty(), "every file is read, so the other policy is gone");

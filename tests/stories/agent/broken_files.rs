@@ -16,6 +16,16 @@ fn a_policy_whose_file_is_damaged_is_not_reverted() {
         assert!(reason.contains("10-office.yaml cannot be read and may contain it"), "{reason}");
         assert!(agent_host.host.interface("br1").is_some());
     }
+    // A link into a file system that is not mounted at the moment.
+    agent_host.write("10-office", &policy("office", "onDelete: Revert", "br1", 1400, "eth1"));
+    agent_host.wait_phase("office", "in-sync");
+    let node = &agent_host.host.node;
+    node.sh("cd /etc/linesman/policies && mkdir ../mounted && mv 10-office.yaml ../mounted && ln -s ../mounted/10-office.yaml .")
+        .unwrap();
+    agent_host.wait_phase("office", "in-sync");
+    node.sh("mv /etc/linesman/mounted /etc/linesman/unmounted").unwrap();
+    agent_host.wait_phase("office", "invalid");
+    assert!(agent_host.host.interface("br1").is_some());
     agent_host.remove("10-office");
     agent_host.host.eventually("it is reverted", || agent_host.host.interface("br1").is_none());
 }
