@@ -54,7 +54,8 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, outcom
     };
     let untouched = outcome.verdict == Verdict::Abandoned;
     let captured = match ready {
-        Some(ready) if outcome.succeeded() => ready.captured.clone(),
+        // A version without captures does not make one that has them again resolve them on the host that it changed.
+        Some(ready) if outcome.succeeded() => ready.captured.clone().or(former_captured),
         _ => former_captured,
     };
     let (policy_state, applied_state, revert_state) = match ready {
@@ -95,6 +96,7 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, outcom
 #[cfg(test)]
 mod tests {
     use super::*;
+    use linesman_core::captures::Captured;
     use linesman_core::outcome::Category;
     use linesman_core::policy::Options;
     use serde_json::json;
@@ -125,6 +127,17 @@ mod tests {
         let entry = ledger.get("a").unwrap();
         assert_eq!(entry.revert_state["interfaces"][0]["mtu"], 1500);
         assert_eq!(entry.applied_state["interfaces"][0]["mtu"], 4000);
+    }
+
+    #[test]
+    fn captures_are_kept_over_a_version_without_any() {
+        let mut ledger = Ledger::default();
+        let found = json!({ "base": { "interfaces": [{ "name": "eth1" }] } });
+        let captured = Captured::keep(&json!({ "base": "" }), found, &json!({}), &json!({}), None);
+        let with = Ready { captured: Some(captured.clone()), ..ready(9000, 1500) };
+        enter(&mut ledger, &policy(9000), Some(&with), &Outcome::committed());
+        enter(&mut ledger, &policy(4000), Some(&ready(4000, 9000)), &Outcome::committed());
+        assert_eq!(ledger.get("a").unwrap().captured, Some(captured));
     }
 
     #[test]
