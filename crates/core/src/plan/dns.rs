@@ -1,4 +1,4 @@
-//! A change of DNS that no probe can pass: no route would lead to any of the new servers.
+//! A change of DNS that no probe can pass: no server would be left, or no route would lead to any of them.
 
 use std::net::IpAddr;
 
@@ -18,13 +18,22 @@ pub(super) fn unreachable(desired: &Value, observed: &Value, changes: &[Change])
     if !changes.iter().any(|change| change.subject == Subject::Dns) {
         return None;
     }
-    let written = strings(at(desired, &["dns-resolver", "config", "server"])?);
+    let config = at(desired, &["dns-resolver", "config"])?;
+    let written = match config.get("server") {
+        Some(written) => strings(written),
+        // An empty configuration removes all of it; one without servers leaves those that there are.
+        None if config.as_object().is_some_and(|config| config.is_empty()) => Vec::new(),
+        None => return None,
+    };
     let servers: Vec<IpAddr> = written.iter().map(|server| server.parse().ok()).collect::<Option<_>>()?;
     let host = After { desired, observed };
-    if servers.is_empty() || servers.iter().any(|server| host.may_reach(*server)) {
+    if servers.iter().any(|server| host.may_reach(*server))
+        || (servers.is_empty() && host.may_be_given_servers())
+    {
         return None;
     }
     let message = match written.as_slice() {
+        [] => "the host would have no DNS server".to_owned(),
         [one] => format!("no route would lead to the DNS server {one}"),
         several => format!("no route would lead to any of the DNS servers {}", several.join(", ")),
     };
@@ -58,6 +67,17 @@ impl<'a> After<'a> {
         };
         let has_rules = |state: &Value| !list(state, &["route-rules", "config"]).is_empty();
         self.interfaces().any(is_automatic) || has_rules(self.desired) || has_rules(self.observed)
+    }
+
+    /// DHCP or router advertisements may bring DNS servers.
+    fn may_be_given_servers(&self) -> bool {
+        let gives = |interface: &'a Value, family: &str| {
+            self.family(interface, family).is_some_and(|ip| {
+                let automatic = ["dhcp", "autoconf"].iter().any(|key| flag(ip, key) == Some(true));
+                automatic && flag(ip, "auto-dns") != Some(false)
+            })
+        };
+        self.interfaces().any(|interface| gives(interface, "ipv4") || gives(interface, "ipv6"))
     }
 
     /// Each interface that will be up, in the desired words if there are any.
