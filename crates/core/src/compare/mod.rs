@@ -78,8 +78,12 @@ pub(crate) fn of_host(view: &View<'_>) -> Vec<Difference> {
     found.0
 }
 
+/// An empty `config` means that no host name is set, as NMState takes it; observed, it is missing then.
 fn hostname(view: &View<'_>, found: &mut Findings) {
-    if let Some(want) = view.desired.get("hostname") {
-        found.holds(&Path::root().key("hostname"), want, view.observed.get("hostname"));
+    let Some(want) = view.desired.get("hostname") else { return };
+    let mut observed = view.observed.get("hostname").cloned();
+    if let Some(map) = observed.as_mut().and_then(serde_json::Value::as_object_mut) {
+        map.entry("config").or_insert_with(|| "".into());
     }
+    found.holds(&Path::root().key("hostname"), want, observed.as_ref());
 }

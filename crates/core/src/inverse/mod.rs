@@ -48,9 +48,8 @@ pub fn inverse(plan: &Plan, observed: &Value, facts: &Facts) -> Value {
                 );
             }
             Subject::Hostname => {
-                if let Some(config) = state::at(observed, &["hostname", "config"]) {
-                    back.insert("hostname".into(), json!({ "config": config }));
-                }
+                let config = state::at(observed, &["hostname", "config"]).cloned();
+                back.insert("hostname".into(), json!({ "config": config.unwrap_or_else(|| "".into()) }));
             }
             Subject::OvsDb => database::undo(change, &mut back),
             _ => {}

@@ -272,3 +272,15 @@ fn keys_of_the_database_of_two_changes_and_of_other_policies() {
     );
     assert_eq!(without(&json!({ "ovs-db": { "external_ids": { "b": "0" } } }), &kept), json!({}));
 }
+
+#[test]
+fn a_host_without_a_name_of_its_own_has_none_again() {
+    let desired = json!({ "hostname": { "config": "n1" } });
+    let mut before = observed();
+    before["hostname"] = json!({ "running": "dhcp-7" });
+    let plan = crate::plan::plan(&desired, &before, &facts(&[])).unwrap();
+    let back = inverse(&plan, &before, &facts(&[]));
+    assert_eq!(back["hostname"], json!({ "config": "" }));
+    let again = crate::plan::plan(&back, &before, &facts(&[])).unwrap();
+    assert!(again.changes.is_empty(), "it is as before: {:?}", again.changes);
+}
