@@ -18,7 +18,7 @@ pub struct NmView {
     pub profiles: Vec<SavedProfile>,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Device {
     pub path: String,
     pub interface: String,
@@ -73,7 +73,7 @@ impl Device {
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Active {
     pub path: String,
     pub uuid: String,
