@@ -104,6 +104,17 @@ fn settings_of_others_are_preserved() {
     let before = belongings(&host, "eth0");
     host.apply("interfaces: [{name: eth0, type: ethernet, state: up, mtu: 1450}]\n");
     assert_eq!(belongings(&host, "eth0"), before, "after touching their NIC");
+    host.node.run(["ip", "route", "add", "198.18.0.0/24", "via", "10.9.0.1", "dev", "eth0"]).unwrap();
+    host.apply(
+        "routes: {config: [{destination: 192.0.2.0/24, next-hop-interface: eth0, next-hop-address: 10.9.0.1}]}\n",
+    );
+    assert_eq!(belongings(&host, "eth0"), before, "after a route on their NIC");
+    let stored = host.node.sh("cat /etc/NetworkManager/system-connections/eth0*").unwrap();
+    assert!(stored.contains("192.0.2.0/24"), "{stored}");
+    for theirs in ["10.9.0.99", "fd09::99", "198.18.0.0"] {
+        assert!(!stored.contains(theirs), "a boot must not bring {theirs}: {stored}");
+    }
+    assert!(observe::route(&host.node, "main", "198.18.0.0/24").is_some());
     host.apply(linesman_tests::BRIDGE);
     assert_eq!(belongings(&host, "eth0"), before, "after a bridge elsewhere");
     rolled_back(&host, CUT_OFF, &["--patience", "3s"]);

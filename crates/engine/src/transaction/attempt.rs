@@ -6,7 +6,7 @@ use linesman_core::codes::failures;
 use tokio::sync::watch;
 
 use super::{
-    AttemptFailure, Completion, Loaded, Request, Settings, Step, carry, confirm, persist, stale_dns,
+    AttemptFailure, Completion, Loaded, Request, Settings, Step, adopted, carry, confirm, persist, stale_dns,
     unmanaged,
 };
 use crate::dead_man_switch::{CheckpointState, DeadManSwitch};
@@ -97,6 +97,9 @@ pub async fn run(
     switch.tighten(settings.dead_man);
     switch.wind_for(longest_check(request, settings));
     unmanaged::remove(nm, &record.plan, &record.desired, &snapshot.state)
+        .await
+        .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))?;
+    adopted::leave_out(nm, snapshot, &record.desired)
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))?;
     failpoint::reach("applied").await;

@@ -2,6 +2,7 @@
 //!
 //! load (IO) -> decide (pure) -> write down (IO) -> attempt (IO) -> commit or restore (IO) -> report.
 
+mod adopted;
 mod attempt;
 pub(crate) mod back;
 mod baseline;
