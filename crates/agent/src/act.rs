@@ -82,7 +82,9 @@ pub fn prepare(
     let one = |policy: &Policy| {
         let invalid = |e: linesman_engine::Error| Box::new(unfit(coded(&e)));
         let former = ledger.get(&policy.name).and_then(|entry| entry.captured.as_ref());
-        let found = found(policy, former, &loaded.observed).map_err(invalid)?;
+        let once =
+            |capture: &Value| desired::capture_once(capture, former, &loaded.observed).map_err(invalid);
+        let found = policy.capture.as_ref().map(once).transpose()?;
         let resolve = |state: &Value| match &found {
             Some(found) => desired::fill(state, found).map_err(invalid),
             None => desired::canonical(state).map_err(invalid),
@@ -102,22 +104,6 @@ pub fn prepare(
         Ok(Ready { policy: policy.clone(), state, recorded_state, revert_state, captured })
     };
     policies.iter().map(|policy| (policy.clone(), one(policy))).collect()
-}
-
-/// What the captures of a policy find: once, until they are edited.
-fn found(
-    policy: &Policy,
-    former: Option<&Captured>,
-    observed: &Value,
-) -> Result<Option<Value>, linesman_engine::Error> {
-    match (&policy.capture, former) {
-        (None, _) => Ok(None),
-        (Some(capture), Some(former)) if former.capture == *capture => Ok(Some(former.found.clone())),
-        (Some(capture), Some(former)) => {
-            desired::capture(capture, &former.without_policy(observed)).map(Some)
-        }
-        (Some(capture), None) => desired::capture(capture, observed).map(Some),
-    }
 }
 
 /// All of them as one transaction.
