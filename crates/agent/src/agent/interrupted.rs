@@ -21,7 +21,7 @@ impl Agent {
         let by_hand = journal.unfinished().into_iter().filter(|record| record.policies.is_empty());
         for record in by_hand.filter(|record| !self.interrupted.contains(&record.id)).collect::<Vec<_>>() {
             let (id, source) = (record.id.clone(), record.source.clone());
-            match recover::finish(&journal, record).await {
+            match recover::finish(&journal, &self.config.settings.cluster, record).await {
                 Ok(None) => {
                     is_pending = true;
                     continue;

@@ -198,8 +198,10 @@ impl Agent {
 
     /// Finishes what an earlier run of this agent, or a command, left unfinished.
     async fn finish_earlier(&mut self) {
-        let finished = match HostLock::take(&self.config.settings.run_dir) {
-            Ok(_lock) => recover::finish_earlier(&Journal::new(&self.config.settings.state_dir)).await,
+        let settings = &self.config.settings;
+        let journal = Journal::new(&settings.state_dir);
+        let finished = match HostLock::take(&settings.run_dir) {
+            Ok(_lock) => recover::finish_earlier(&journal, &settings.cluster).await,
             Err(e) => Err(e),
         };
         if let Err(e) = finished {

@@ -192,7 +192,7 @@ impl Session {
         let journal = Journal::new(&settings.state_dir);
         let lock =
             HostLock::take(&settings.run_dir).map_err(|error| confirm::or_unconfirmed(error, &journal))?;
-        recover::finish_earlier(&journal).await?;
+        recover::finish_earlier(&journal, &settings.cluster).await?;
         Ok(Self { loaded: load().await?, _lock: lock })
     }
 
@@ -280,6 +280,7 @@ async fn attempt_change(
     let mut record = Record {
         policies: request.policies.clone(),
         revert: request.revert,
+        before: before.clone(),
         ..Record::new(&request.source, plan, desired)
     };
     let reserved = Descriptors::reserve()?;
@@ -389,7 +390,16 @@ async fn roll_back(
         )
     }));
     let after_rollback = match touched {
-        true => back::await_former(context, &record.plan.touched, &mut restored).await,
+        true => {
+            let former = back::Former {
+                nm: Some(&context.loaded.nm),
+                snapshot: context.snapshot,
+                touched: &record.plan.touched,
+                before: context.before,
+                cluster: &context.settings.cluster,
+            };
+            former.wait(context.request.patience, &mut restored).await
+        }
         false => Vec::new(),
     };
     let verdict = match (touched, restored.remaining.is_empty()) {
