@@ -1,6 +1,6 @@
 //! Start-up: socket, metrics, the lock of other handlers, the policies, what an earlier run left unfinished.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ pub async fn start(config: Config) -> Result<Option<Started>> {
         status,
         started,
         probed_at: None,
-        interrupted: BTreeSet::new(),
+        unfinished: BTreeMap::new(),
     };
     agent.catch_up().await;
     systemd::ready();
