@@ -103,6 +103,44 @@ fn a_rollback_ends_when_the_lease_is_back() {
     assert_eq!(lease(&host), (true, true));
 }
 
+/// What was probed before the change is on disk: whoever finishes it knows what must pass.
+#[test]
+fn a_recovered_host_is_called_as_before_only_if_it_is_connected() {
+    let host = Host::new("recovered");
+    let kill_at = |failpoint: &str, flags: &[&str]| {
+        let apply = host.start_apply(CUT_OFF, flags, failpoint);
+        host.wait_failpoint(failpoint);
+        apply.kill().unwrap();
+        apply.wait().unwrap();
+        host.pass_failpoint(failpoint);
+    };
+    kill_at("applied", &[]);
+    let recovered = host.linesman(&["recover"]);
+    assert_eq!(recovered.code(), Some(0), "{}{}", recovered.stdout, recovered.stderr);
+    let record = host.history().pop().unwrap();
+    assert_eq!(record["outcome"]["probes"]["after_rollback"][0]["status"]["result"], "passed", "{record:#}");
+
+    kill_at("applied", &[]);
+    host.lab.hub().silence(Service::Gateway).unwrap();
+    let recovered = host.linesman(&["recover"]);
+    assert_eq!(recovered.code(), Some(6), "{}{}", recovered.stdout, recovered.stderr);
+    assert!(recovered.stdout.contains("  ! gateway:v4"), "{}", recovered.stdout);
+    assert!(recovered.stdout.contains("LM2007"), "{}", recovered.stdout);
+    host.lab.hub().restore(Service::Gateway).unwrap();
+
+    // Whoever holds a change that nobody confirmed has died: it was not confirmed, whoever rolls it back.
+    let apply = host.start_apply(&bridge("br7"), &["--try", "60s"], "");
+    host.eventually("it waits", || {
+        host.history().last().is_some_and(|record| record["phase"].to_string().contains("pending"))
+    });
+    apply.kill().unwrap();
+    apply.wait().unwrap();
+    let rolled_back = host.linesman(&["rollback"]);
+    assert!(!rolled_back.stdout.contains("interrupted;"), "{}{}", rolled_back.stdout, rolled_back.stderr);
+    assert_eq!(host.history().pop().unwrap()["outcome"]["step"], "confirm");
+    host.assert_settled();
+}
+
 /// A process that is traced is not gone for its parent before its tracer has let it go: the same as one in
 /// uninterruptible sleep, which nobody can make at will.
 #[test]

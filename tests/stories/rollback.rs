@@ -147,6 +147,42 @@ fn ports_routes_and_keys_of_others_are_as_before_after_a_rollback() {
     assert!(key("Interface", "vxlan10", "options").contains("10.9.0.78"));
     host.assert_settled();
 
+    // Nor in the kernel: a routing daemon adds and withdraws, a virtual IP comes and goes.
+    host.node.sh("ip address add 10.9.0.98/32 dev br-ex").expect("a virtual IP is here");
+    let moves = "ip route add 198.18.0.0/24 via 10.9.0.1 dev br-ex proto bird
+        ip route del 203.0.113.0/24 dev br-ex
+        ip address add 10.9.0.99/32 dev br-ex
+        ip address del 10.9.0.98/32 dev br-ex";
+    let there = || {
+        let route = |to: &str| observe::route(&host.node, "main", to).is_some();
+        let held = observe::addresses(&host.node, "br-ex");
+        let address = |ip: &str| held.iter().any(|address| address == ip);
+        [route("198.18.0.0/24"), address("10.9.0.99/32"), route("203.0.113.0/24"), address("10.9.0.98/32")]
+    };
+    let running = host.start_apply(&larger(&host), &["--try", "1s"], "verified");
+    host.wait_failpoint("verified");
+    host.node.sh(moves).expect("others act meanwhile");
+    host.pass_failpoint("verified");
+    assert_rolled_back(running);
+    assert_eq!(there(), [true, true, false, false], "what came stays, what was withdrawn stays away");
+    // The same with a change that stays.
+    let restore = "ip route del 198.18.0.0/24 dev br-ex; ip address del 10.9.0.99/32 dev br-ex
+        ip route add 203.0.113.0/24 via 10.9.0.1 dev br-ex proto bird metric 32; ip address add 10.9.0.98/32 dev br-ex";
+    host.node.sh(restore).expect("others act again");
+    assert_eq!(there(), [false, false, true, true]);
+    let running = host.start_apply(
+        "interfaces: [{name: br-ex, type: ovs-interface, state: up, mtu: 1350}]\n",
+        &[],
+        "verified",
+    );
+    host.wait_failpoint("verified");
+    host.node.sh(moves).expect("others act meanwhile");
+    host.pass_failpoint("verified");
+    let output = running.wait().expect("linesman ends");
+    assert!(output.success(), "{}{}", output.stdout, output.stderr);
+    assert_eq!(there(), [true, true, false, false], "after a commit, too");
+    host.assert_settled();
+
     // A mirror refers to ports that are no more: it is named, and the rollback is not called complete.
     let mirror = "ovs-vsctl -- --id=@p get port tap9 -- --id=@m create mirror name=m9 select-all=true output-port=@p \
         -- set bridge br-ex mirrors=@m";

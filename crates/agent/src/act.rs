@@ -12,7 +12,7 @@ use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::{Options, Policy};
 use linesman_core::probe::{DEFAULT_PATIENCE, required};
 use linesman_core::reconcile::{Entry, Ledger};
-use linesman_core::secrets::{MissingSecret, Secrets, hide, left_open};
+use linesman_core::secrets::{MissingSecret, Secrets, hide, left_open, mask_text};
 use linesman_engine::transaction::{Loaded, Refusal, Request, Session, Settings, Step};
 use linesman_engine::{Category, desired};
 use linesman_fleet::enactment::Planned;
@@ -82,7 +82,9 @@ pub fn prepare(
     let one = |policy: &Policy| {
         let invalid = |e: linesman_engine::Error| Box::new(unfit(coded(&e)));
         let former = ledger.get(&policy.name).and_then(|entry| entry.captured.as_ref());
-        let found = found(policy, former, &loaded.observed).map_err(invalid)?;
+        let once =
+            |capture: &Value| desired::capture_once(capture, former, &loaded.observed).map_err(invalid);
+        let found = policy.capture.as_ref().map(once).transpose()?;
         let resolve = |state: &Value| match &found {
             Some(found) => desired::fill(state, found).map_err(invalid),
             None => desired::canonical(state).map_err(invalid),
@@ -102,22 +104,6 @@ pub fn prepare(
         Ok(Ready { policy: policy.clone(), state, recorded_state, revert_state, captured })
     };
     policies.iter().map(|policy| (policy.clone(), one(policy))).collect()
-}
-
-/// What the captures of a policy find: once, until they are edited.
-fn found(
-    policy: &Policy,
-    former: Option<&Captured>,
-    observed: &Value,
-) -> Result<Option<Value>, linesman_engine::Error> {
-    match (&policy.capture, former) {
-        (None, _) => Ok(None),
-        (Some(capture), Some(former)) if former.capture == *capture => Ok(Some(former.found.clone())),
-        (Some(capture), Some(former)) => {
-            desired::capture(capture, &former.without_policy(observed)).map(Some)
-        }
-        (Some(capture), None) => desired::capture(capture, observed).map(Some),
-    }
 }
 
 /// All of them as one transaction.
@@ -232,13 +218,35 @@ fn coded(error: &linesman_engine::Error) -> String {
     if text.contains(code) { text } else { format!("{text} [{code}]") }
 }
 
+/// Why it failed; and what is not as before, if the rollback is not complete.
 pub fn reason(outcome: &Outcome) -> String {
-    outcome.why().unwrap_or_else(|| "no reason given".into())
+    let reason = outcome.why().unwrap_or_else(|| "no reason given".into());
+    match outcome.remaining.as_slice() {
+        [] => reason,
+        remaining => format!("{reason}; the rollback is incomplete: {}", mask_text(&remaining.join("; "))),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_rollback_left_is_part_of_the_reason() {
+        let remaining =
+            vec!["gateway:v4 failed: silent".into(), "route to 10.0.0.0/8: no such device".into()];
+        let outcome = Outcome {
+            reason: Some("mtu differs".into()),
+            code: Some("LM2007".into()),
+            remaining,
+            ..Outcome::new(Verdict::Incomplete)
+        };
+        assert_eq!(
+            reason(&outcome),
+            "mtu differs [LM2007]; the rollback is incomplete: gateway:v4 failed: silent; route to 10.0.0.0/8: no such device"
+        );
+        assert_eq!(reason(&Outcome { remaining: Vec::new(), ..outcome }), "mtu differs [LM2007]");
+    }
 
     #[test]
     fn titles_stay_short() {

@@ -68,7 +68,7 @@ pub fn enter(ledger: &mut Ledger, policy: &Policy, ready: Option<&Ready>, outcom
             (PolicyState::Applied, ready.recorded_state.clone(), revert_state)
         }
         // A correction that failed, since another writer changes the same: the policy stays applied, drift is only reported.
-        _ if !untouched && !edited && before == Some(PolicyState::Applied) => {
+        _ if outcome.verdict == Verdict::RolledBack && !edited && before == Some(PolicyState::Applied) => {
             corrections.record_failure(clock::now());
             (PolicyState::Applied, former_state, former_revert_state)
         }
@@ -160,6 +160,22 @@ mod tests {
         let entry = ledger.get("a").unwrap();
         assert!(entry.is_applied());
         assert!(entry.corrections.paused_until(clock::now()).is_some());
+    }
+
+    #[test]
+    fn a_correction_that_could_not_be_rolled_back_is_no_detail() {
+        let mut ledger = Ledger::default();
+        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &Outcome::committed());
+        let bad = Outcome {
+            reason: Some("mtu".into()),
+            remaining: vec!["eth1 has no address".into()],
+            ..Outcome::new(Verdict::Incomplete)
+        };
+        enter(&mut ledger, &policy(9000), Some(&ready(9000, 1500)), &bad);
+        let entry = ledger.get("a").unwrap();
+        let reason = "mtu; the rollback is incomplete: eth1 has no address".to_owned();
+        assert_eq!(entry.policy_state, PolicyState::RolledBack { reason });
+        assert_eq!(entry.applied_state["interfaces"][0]["mtu"], 9000, "what undoes it is still known");
     }
 
     #[test]

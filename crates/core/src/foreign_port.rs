@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::compare::View;
 use crate::interface_kind::InterfaceKind;
@@ -30,6 +30,27 @@ pub fn mark(observed: &mut Value, made: impl Fn(&str) -> bool) {
     let all = observed.get_mut("interfaces").and_then(Value::as_array_mut).into_iter().flatten();
     for interface in all.filter(|i| foreign.contains(name(i)) && !kind(i).is_userspace()) {
         interface[MARK] = true.into();
+    }
+}
+
+/// A port that others attached since the state was observed.
+pub fn add(observed: &mut Value, port: &str, bridge: &str) {
+    let Some(all) = observed.get_mut("interfaces").and_then(Value::as_array_mut) else { return };
+    let bridges = all.iter_mut().filter(|i| name(i) == bridge && kind(i) == InterfaceKind::LinuxBridge);
+    for found in bridges {
+        if !found["bridge"]["port"].is_array() {
+            found["bridge"]["port"] = json!([]);
+        }
+        let ports = found["bridge"]["port"].as_array_mut().into_iter();
+        for ports in ports.filter(|ports| !ports.iter().any(|known| name(known) == port)) {
+            ports.push(json!({ "name": port }));
+        }
+    }
+    match all.iter_mut().find(|i| name(i) == port) {
+        Some(known) => known[MARK] = true.into(),
+        None => {
+            all.push(json!({ "name": port, "type": "veth", "state": "up", "controller": bridge, MARK: true }))
+        }
     }
 }
 
@@ -158,8 +179,6 @@ pub fn of_touched_bridges(plan: &Plan, observed: &Value) -> Vec<(String, String)
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::compare::differences;
     use crate::facts::Facts;
@@ -229,6 +248,17 @@ mod tests {
         let mut after = host();
         after["interfaces"][0]["mtu"] = 1400.into();
         assert_eq!(verify(&bridge(&json!({})), &before, &after), []);
+    }
+
+    #[test]
+    fn one_that_came_later_is_known_like_the_others() {
+        let mut host = host();
+        for _ in 0..2 {
+            add(&mut host, "pod2", "br1");
+        }
+        let plan = Plan { touched: ["br1".into(), "ovs0".into()].into(), ..Plan::default() };
+        let ports: Vec<String> = of_touched_bridges(&plan, &host).into_iter().map(|(port, _)| port).collect();
+        assert_eq!(ports, ["pod0", "pod2"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use linesman_core::captures::Captured;
 use linesman_core::foreign_port;
 use linesman_core::path::Path;
 use linesman_core::plan::{Plan, Subject};
@@ -44,6 +45,15 @@ pub fn capture(rules: &Value, observed: &Value) -> Result<Value> {
     let found = rules.execute(&current).map_err(|e| invalid_capture(&e))?;
     let found: BTreeMap<String, NetworkState> = found.into_iter().collect();
     serde_json::to_value(found).map_err(|e| invalid_capture(&e))
+}
+
+/// What the captures of a policy find: once, until they are edited. `former` is what they found when it was applied.
+pub fn capture_once(rules: &Value, former: Option<&Captured>, observed: &Value) -> Result<Value> {
+    match former {
+        Some(former) if former.capture == *rules => Ok(former.found.clone()),
+        Some(former) => capture(rules, &former.without_policy(observed)),
+        None => capture(rules, observed),
+    }
 }
 
 /// Fills in what captures have found.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use linesman_core::plan::Plan;
+use linesman_core::probe::ProbeResult;
 pub use phase::{Phase, TRANSITIONS, Transition};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,9 @@ pub struct Record {
     pub boot: String,
     pub plan: Plan,
     pub desired: Value,
+    /// What probes said before the change. None: nothing was probed, or an older version began it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<ProbeResult>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
 }
@@ -69,6 +73,7 @@ impl Record {
             boot: boot_id(),
             plan,
             desired,
+            before: Vec::new(),
             outcome: None,
         }
     }
@@ -235,7 +240,7 @@ impl Journal {
     }
 
     /// The snapshot goes when a change ends.
-    fn is_unfinished(&self, id: &str) -> bool {
+    pub fn is_unfinished(&self, id: &str) -> bool {
         self.snapshot_path(id).exists()
     }
 

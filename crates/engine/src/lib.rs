@@ -16,6 +16,7 @@ pub mod lock;
 pub mod netlink;
 pub mod nm;
 pub mod observe;
+mod others;
 pub mod ovs;
 pub mod probe;
 pub mod recover;

@@ -7,11 +7,14 @@ use linesman_core::codes::failures;
 use crate::error::Category;
 use crate::journal::{Journal, Phase, Record, boot_id};
 use crate::nm::Nm;
-use crate::transaction::{Decision, back, carry};
+use crate::probe::{Cluster, ProbeResult};
+use crate::snapshot::Snapshot;
+use crate::transaction::{Decision, back, carry, unmanaged};
 use crate::verify::{self, Scope};
 use crate::watch::Watch;
 use crate::{Error, Result, adopt, failpoint, restore};
-use linesman_core::outcome::{FailedStep, Outcome, Verdict};
+use linesman_core::outcome::{FailedStep, Outcome, ProbeResults, Verdict};
+use linesman_core::probe::DEFAULT_PATIENCE;
 
 /// How long a change that was as good as committed may take to be there.
 const SETTLE: Duration = Duration::from_secs(12);
@@ -26,6 +29,7 @@ enum Want {
     /// The new state, if it is there; else the old one.
     NewIfHolds,
     Old {
+        step: FailedStep,
         reason: String,
     },
     /// Somebody may still confirm it.
@@ -33,25 +37,26 @@ enum Want {
 }
 
 fn want(record: &Record, boot: &str, open_checkpoints: &[String]) -> Want {
+    let interrupted = |reason: &str| Want::Old { step: FailedStep::Interrupted, reason: reason.to_string() };
     match &record.phase {
         Phase::Prepared => Want::Abandon,
-        Phase::Applying => Want::Old { reason: "linesman or the host stopped during the change".to_string() },
-        Phase::RollingBack { reason } => Want::Old { reason: reason.clone() },
+        Phase::Applying => interrupted("linesman or the host stopped during the change"),
+        Phase::RollingBack { reason } => interrupted(reason),
         Phase::Committing => Want::NewIfHolds,
         Phase::Pending { checkpoint, .. } if record.boot == boot && open_checkpoints.contains(checkpoint) => {
             Want::Leave
         }
-        Phase::Pending { .. } => Want::Old { reason: "not confirmed".to_string() },
+        Phase::Pending { .. } => Want::Old { step: FailedStep::Confirm, reason: "not confirmed".to_string() },
         Phase::Done => Want::Leave,
     }
 }
 
 /// Before a new change begins: earlier ones come to their end. Call with the host's lock held.
-pub async fn finish_earlier(journal: &Journal) -> Result<()> {
+pub async fn finish_earlier(journal: &Journal, cluster: &Cluster) -> Result<()> {
     journal.check_versions()?;
     for record in journal.unfinished() {
         let (id, source) = (record.id.clone(), record.source.clone());
-        match finish(journal, record).await? {
+        match finish(journal, cluster, record).await? {
             Some(outcome) => {
                 tracing::info!(change = id, source, verdict = ?outcome.verdict, "an earlier change was interrupted and is finished now");
                 close(journal, &id, outcome).await?;
@@ -86,7 +91,7 @@ async fn close(journal: &Journal, id: &str, outcome: Outcome) -> Result<()> {
 }
 
 /// Finishes one; None if it may still be confirmed.
-pub async fn finish(journal: &Journal, mut record: Record) -> Result<Option<Outcome>> {
+pub async fn finish(journal: &Journal, cluster: &Cluster, mut record: Record) -> Result<Option<Outcome>> {
     let open = match &record.phase {
         Phase::Prepared => Vec::new(),
         _ => match restore::networkmanager_within(None, Duration::from_secs(30)).await {
@@ -105,34 +110,41 @@ pub async fn finish(journal: &Journal, mut record: Record) -> Result<Option<Outc
             journal.finish(&mut record, outcome.clone())?;
             Ok(Some(outcome))
         }
-        Want::NewIfHolds => commit_if_it_holds(journal, record).await.map(Some),
-        Want::Old { reason } => roll_back(journal, record, reason).await.map(Some),
+        Want::NewIfHolds => commit_if_it_holds(journal, cluster, record).await.map(Some),
+        Want::Old { step, reason } => roll_back(journal, cluster, record, step, reason).await.map(Some),
     }
 }
 
 /// A pending change whose owner is gone.
-pub(crate) async fn finish_pending(journal: &Journal, record: Record, decision: Decision) -> Result<Outcome> {
+pub(crate) async fn finish_pending(
+    journal: &Journal,
+    cluster: &Cluster,
+    record: Record,
+    decision: Decision,
+) -> Result<Outcome> {
     match decision {
-        Decision::Commit => commit_if_it_holds(journal, record).await,
+        Decision::Commit => commit_if_it_holds(journal, cluster, record).await,
         Decision::Rollback => {
-            roll_back(journal, record, "rolled back by `linesman rollback`".to_string()).await
+            let reason = "rolled back by `linesman rollback`".to_string();
+            roll_back(journal, cluster, record, FailedStep::Confirm, reason).await
         }
     }
 }
 
-async fn commit_if_it_holds(journal: &Journal, mut record: Record) -> Result<Outcome> {
+async fn commit_if_it_holds(journal: &Journal, cluster: &Cluster, mut record: Record) -> Result<Outcome> {
+    let step = FailedStep::Interrupted;
     let Ok(snapshot) = journal.snapshot(&record.id) else {
-        return roll_back(journal, record, NOT_COMMITTED.to_string()).await;
+        return roll_back(journal, cluster, record, step, NOT_COMMITTED.to_string()).await;
     };
     let nm = Nm::connect().await?;
     let watch = Watch::start(Some(&nm)).await;
-    let differences =
-        |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
+    let desired = &record.desired;
+    let differences = |now: &serde_json::Value| linesman_core::verify::verify(desired, &snapshot.state, now);
     started(&nm, &watch).await;
     adopt::adopt(&nm, &watch, &record.plan.touched).await?;
-    let verification = verify::settle(&nm, &watch, SETTLE, Scope::Whole, differences).await;
+    let verification = verify::settle(&nm, &watch, SETTLE, Scope::Declared(desired), differences).await;
     if !matches!(verification, verify::Verification::Holds) {
-        return roll_back(journal, record, NOT_COMMITTED.to_string()).await;
+        return roll_back(journal, cluster, record, step, NOT_COMMITTED.to_string()).await;
     }
     let open = nm.checkpoints().await?;
     if let Some(checkpoint) = record.checkpoint.as_ref().filter(|c| open.contains(c)) {
@@ -140,6 +152,7 @@ async fn commit_if_it_holds(journal: &Journal, mut record: Record) -> Result<Out
     }
     let mut notes = vec!["finished after an interruption".to_string()];
     notes.extend(carry::carry(&snapshot, &record.plan, &record.desired).await);
+    notes.extend(unmanaged::reattach(&record.plan, &record.desired, &snapshot.state).await);
     let outcome = Outcome { notes, ..Outcome::committed() };
     Ok(recorded(journal, &mut record, outcome))
 }
@@ -153,34 +166,56 @@ async fn started(nm: &Nm, watch: &Watch) {
     }
 }
 
-async fn roll_back(journal: &Journal, mut record: Record, reason: String) -> Result<Outcome> {
+async fn roll_back(
+    journal: &Journal,
+    cluster: &Cluster,
+    mut record: Record,
+    step: FailedStep,
+    reason: String,
+) -> Result<Outcome> {
     let snapshot = match journal.snapshot(&record.id) {
         Ok(snapshot) => snapshot,
         Err(error) if error.is_lost_file() => {
-            return roll_back_checkpoint(journal, record, reason, &error).await;
+            return roll_back_checkpoint(journal, record, step, reason, &error).await;
         }
         Err(error) => return Err(error),
     };
     record.turn(Phase::RollingBack { reason: reason.clone() });
     journal.update(&record).ok();
     let mut restored =
-        restore::restore(None, &snapshot, &record.plan, &record.desired, record.checkpoint.as_deref()).await;
-    if !restored.unfinished {
-        restored.remaining.extend(back::await_former_leases(&snapshot, &record.plan.touched).await);
-    }
+        restore::restore(None, &snapshot, &record.plan, &record.desired, record.checkpoint.as_deref(), None)
+            .await;
+    let after_rollback = await_former(cluster, &record, &snapshot, &mut restored).await;
     let verdict = if restored.remaining.is_empty() { Verdict::RolledBack } else { Verdict::Incomplete };
     let category = if verdict == Verdict::RolledBack { Category::RolledBack } else { Category::Incomplete };
-    let code = if verdict == Verdict::RolledBack { failures::INTERRUPTED } else { failures::NOT_BACK };
+    let code = if verdict == Verdict::RolledBack { step.code() } else { failures::NOT_BACK };
     let outcome = Outcome {
         category: Some(category),
         code: Some(code.to_string()),
-        step: Some(FailedStep::Interrupted),
+        step: Some(step),
         reason: Some(reason),
         remaining: restored.remaining,
         notes: restored.notes,
+        probes: ProbeResults { before: record.before.clone(), after_rollback, ..ProbeResults::default() },
         ..Outcome::new(verdict)
     };
     Ok(if restored.unfinished { outcome } else { recorded(journal, &mut record, outcome) })
+}
+
+/// The cluster is asked only where it can be, and not at boot: its part of this host starts when it starts.
+async fn await_former(
+    cluster: &Cluster,
+    record: &Record,
+    snapshot: &Snapshot,
+    restored: &mut restore::Restored,
+) -> Vec<ProbeResult> {
+    let asks_cluster = cluster.is_some() && record.boot == boot_id();
+    let before = record.before.iter().filter(|result| asks_cluster || !result.probe.needs_cluster());
+    let before: Vec<ProbeResult> = before.cloned().collect();
+    let nm = Nm::connect().await.ok();
+    let former =
+        back::Former { nm: nm.as_ref(), snapshot, touched: &record.plan.touched, before: &before, cluster };
+    former.wait(DEFAULT_PATIENCE, restored).await
 }
 
 /// What was done to the host is reported, whether or not it could be written down.
@@ -196,6 +231,7 @@ fn recorded(journal: &Journal, record: &mut Record, mut outcome: Outcome) -> Out
 async fn roll_back_checkpoint(
     journal: &Journal,
     mut record: Record,
+    step: FailedStep,
     reason: String,
     error: &Error,
 ) -> Result<Outcome> {
@@ -209,7 +245,7 @@ async fn roll_back_checkpoint(
     let outcome = Outcome {
         category: Some(Category::Incomplete),
         code: Some(failures::NOT_BACK.to_string()),
-        step: Some(FailedStep::Interrupted),
+        step: Some(step),
         reason: Some(reason),
         remaining: vec![format!("{error}; {done}; check the network of this host")],
         ..Outcome::new(Verdict::Incomplete)
@@ -226,7 +262,7 @@ pub fn before_networkmanager(journal: &Journal) -> Result<usize> {
     journal.check_versions()?;
     let mut restored = 0;
     for mut record in journal.unfinished() {
-        let Want::Old { reason } = want(&record, &boot_id(), &[]) else { continue };
+        let Want::Old { reason, .. } = want(&record, &boot_id(), &[]) else { continue };
         let snapshot = match journal.snapshot(&record.id) {
             Ok(snapshot) => snapshot,
             Err(error) => {
@@ -253,7 +289,8 @@ mod tests {
 
     #[test]
     fn what_recovery_wants_follows_from_the_phase() {
-        let old = |r: &str| Want::Old { reason: r.to_string() };
+        let old = |r: &str| Want::Old { step: FailedStep::Interrupted, reason: r.to_string() };
+        let not_confirmed = || Want::Old { step: FailedStep::Confirm, reason: "not confirmed".to_string() };
         let pending = Phase::Pending { until: String::new(), checkpoint: "/c/1".into() };
         let open = ["/c/1".to_string()];
         assert_eq!(want(&record(Phase::Prepared), "this", &[]), Want::Abandon);
@@ -264,7 +301,7 @@ mod tests {
         assert_eq!(want(&record(Phase::Committing), "this", &[]), Want::NewIfHolds);
         assert_eq!(want(&record(Phase::RollingBack { reason: "x".into() }), "this", &[]), old("x"));
         assert_eq!(want(&record(pending.clone()), "this", &open), Want::Leave);
-        assert_eq!(want(&record(pending.clone()), "this", &[]), old("not confirmed"));
-        assert_eq!(want(&record(pending), "other", &open), old("not confirmed"));
+        assert_eq!(want(&record(pending.clone()), "this", &[]), not_confirmed());
+        assert_eq!(want(&record(pending), "other", &open), not_confirmed());
     }
 }

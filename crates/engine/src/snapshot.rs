@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use linesman_core::foreign_port;
 use linesman_core::interface_name::InterfaceName;
+use linesman_core::plan::Plan;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,7 +18,7 @@ use crate::netlink::{self, AddressFact, LinkFact, Netlink, RouteFact};
 use crate::nm::{GlobalDns, Nm, NmView};
 use crate::ovs::OvsKeys;
 use crate::side_files::{self, SideFile};
-use crate::{Error, Result, ovs};
+use crate::{Error, Result, others, ovs};
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
@@ -56,14 +58,8 @@ pub struct Hostname {
     pub fixed: Option<String>,
 }
 
-/// Reads everything that a rollback needs. `state`, `view` and `profiles` were read for the plan already.
-pub async fn take(
-    nm: &Nm,
-    view: &NmView,
-    profiles: &[ProfileFile],
-    state: &Value,
-    touched: &BTreeSet<InterfaceName>,
-) -> Result<Snapshot> {
+/// Reads what a rollback needs but for the kernel's part. `state`, `view` and `profiles` were read for the plan already.
+pub async fn take(nm: &Nm, view: &NmView, profiles: &[ProfileFile], state: &Value) -> Result<Snapshot> {
     let ovs = if ovs::running().await {
         Some(ovs::read_keys().await.map_err(|e| Error::Snapshot(e.into()))?)
     } else {
@@ -71,10 +67,6 @@ pub async fn take(
     };
     let unreadable = |e: std::io::Error| Error::Snapshot(e.into());
     let files = side_files::read_all().map_err(unreadable)?;
-    let ports = ovs.as_ref().map(|keys| foreign_interfaces(keys, touched)).unwrap_or_default();
-    let names: BTreeSet<String> =
-        touched.iter().map(|name| name.to_string()).chain(ports.iter().cloned()).collect();
-    let kernel = Kernel::read(&names).await.map_err(|e| Error::Snapshot(e.into()))?;
     Ok(Snapshot {
         version: VERSION,
         state: state.clone(),
@@ -83,21 +75,39 @@ pub async fn take(
         dns: nm.global_dns().await?,
         hostname: Hostname::read(),
         ovs,
-        foreign: foreign(&kernel.addresses, view, profiles, &names),
-        routes: foreign_routes(kernel.routes, view, profiles),
-        links: kernel.links.into_iter().filter(|link| ports.contains(&link.name)).collect(),
         files: Some(files),
+        ..Snapshot::default()
     })
 }
 
-struct Kernel {
-    addresses: Vec<AddressFact>,
-    routes: Vec<RouteFact>,
-    links: Vec<LinkFact>,
+impl Snapshot {
+    /// What others have in the kernel, read as late as possible: they are not idle before a change either.
+    pub async fn read_kernel(&mut self, view: &NmView, plan: &Plan) -> Result<()> {
+        let made = self.ovs.as_ref().map(|keys| foreign_interfaces(keys, &plan.touched)).unwrap_or_default();
+        let names: BTreeSet<String> =
+            plan.touched.iter().map(|name| name.to_string()).chain(made.iter().cloned()).collect();
+        let kernel = Kernel::read(&names).await.map_err(|e| Error::Snapshot(e.into()))?;
+        for (port, bridge) in others::ports(&kernel, view, &self.state, plan) {
+            foreign_port::add(&mut self.state, &port, &bridge);
+        }
+        self.foreign = foreign(&kernel.addresses, view, &self.profiles, &names);
+        self.routes = foreign_routes(kernel.routes, view, &self.profiles);
+        self.links = kernel.links.into_iter().filter(|link| made.contains(&link.name)).collect();
+        Ok(())
+    }
+}
+
+/// What the kernel has at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Kernel {
+    pub addresses: Vec<AddressFact>,
+    /// Those through some interfaces.
+    pub routes: Vec<RouteFact>,
+    pub links: Vec<LinkFact>,
 }
 
 impl Kernel {
-    async fn read(names: &BTreeSet<String>) -> netlink::Result<Self> {
+    pub async fn read(names: &BTreeSet<String>) -> netlink::Result<Self> {
         let netlink = Netlink::open()?;
         let (routes, too_many) = netlink.routes(names).await?;
         if too_many {
@@ -145,7 +155,7 @@ impl Hostname {
 /// Addresses with an end come from DHCP or router advertisements, link-local ones from the kernel; of
 /// the rest, what no active profile names was put there by somebody else. A server or router may also give an address
 /// for ever: NetworkManager leaves the route of its network to itself, which hardly anybody else does.
-fn foreign(
+pub(crate) fn foreign(
     addresses: &[AddressFact],
     view: &NmView,
     profiles: &[ProfileFile],
@@ -177,7 +187,11 @@ fn foreign(
 
 /// The kernel's own routes, and those of leases and router advertisements, come and go with addresses. NetworkManager
 /// marks its own as static; of these, what no active profile names was put there by somebody else.
-fn foreign_routes(routes: Vec<RouteFact>, view: &NmView, profiles: &[ProfileFile]) -> Vec<RouteFact> {
+pub(crate) fn foreign_routes(
+    routes: Vec<RouteFact>,
+    view: &NmView,
+    profiles: &[ProfileFile],
+) -> Vec<RouteFact> {
     const KERNEL: u8 = 2;
     const STATIC: u8 = 4;
     const ROUTER_ADVERTISEMENT: u8 = 9;

@@ -9,8 +9,8 @@ use linesman_core::compare::Difference;
 use serde_json::Value;
 
 use crate::nm::Nm;
-use crate::observe;
 use crate::watch::Watch;
+use crate::{Result, observe};
 
 /// Whether the host is in the wanted state.
 #[derive(Debug)]
@@ -50,8 +50,9 @@ pub async fn settle(
         let verification = match state {
             Err(e) => Verification::Unobservable(e.to_string()),
             Ok(state) => match Box::pin(differing(nm, scope, &state, &differences)).await {
-                none if none.is_empty() => return Verification::Holds,
-                some => {
+                Err(e) => Verification::Unobservable(e.to_string()),
+                Ok(none) if none.is_empty() => return Verification::Holds,
+                Ok(some) => {
                     patience.seen(Instant::now(), some.len());
                     Verification::Differs(some)
                 }
@@ -71,10 +72,10 @@ async fn differing(
     scope: Scope<'_>,
     state: &Value,
     differences: &impl Fn(&Value) -> Vec<Difference>,
-) -> Vec<Difference> {
+) -> Result<Vec<Difference>> {
     match (differences(state), scope) {
         (none, Scope::Declared(desired)) if none.is_empty() => activation::pending(nm, desired, state).await,
-        (found, _) => found,
+        (found, _) => Ok(found),
     }
 }
 

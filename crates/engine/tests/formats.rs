@@ -58,6 +58,10 @@ fn version_1_is_read_with_and_without_what_a_later_version_adds() {
         );
         for record in &unfinished {
             assert!(record.plan.touched.contains("eth2"));
+            assert!(
+                record.before.is_empty(),
+                "version 1 had no baseline: nothing is held against its rollback"
+            );
             let snapshot = journal.snapshot(&record.id).unwrap();
             assert!(snapshot.state["interfaces"].as_array().unwrap().iter().any(|i| i["name"] == "eth2"));
             assert!(!snapshot.profiles.is_empty() && snapshot.ovs.is_some());

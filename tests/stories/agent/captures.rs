@@ -53,6 +53,18 @@ fn captures_find_the_same_when_the_policy_is_edited_corrected_and_restarted() {
     };
     agent_host.write("uplink", &bridge_over_default_route(1500, ""));
     holds(1500, 1);
+    // By hand the same policy means the same NIC, alone and beside another document.
+    let same = agent_host.host.document(&bridge_over_default_route(1500, ""));
+    let more = agent_host.host.document("interfaces: [{name: lo, type: loopback, state: up}]\n");
+    for files in [vec![same.as_str()], vec![same.as_str(), more.as_str()]] {
+        for verb in ["plan", "apply"] {
+            let output = agent_host.host.linesman(&[&[verb], &files[..]].concat());
+            assert!(output.success(), "{verb} {files:?}: {}{}", output.stdout, output.stderr);
+        }
+    }
+    let capture = bridge_over_default_route(1500, "second: interfaces.name==\"eth1\"");
+    let recaptured = agent_host.host.linesman(&["plan", &agent_host.host.document(&capture)]);
+    assert!(recaptured.success(), "{}{}", recaptured.stdout, recaptured.stderr);
     let edited = agent_host.host.document(&bridge_over_default_route(1400, ""));
     let plan = agent_host.host.linesman(&["plan", &edited]);
     assert!(

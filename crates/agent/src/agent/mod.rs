@@ -7,7 +7,7 @@ mod report;
 mod signals;
 mod start;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,7 @@ use crate::sources::Sources;
 use crate::state_file::StateFile;
 use crate::status::Status;
 use crate::{Config, Result, systemd};
+use interrupted::Unfinished;
 use start::Started;
 
 #[derive(Debug)]
@@ -42,8 +43,8 @@ struct Agent {
     started: String,
     /// When it last tried the probes of the host while nothing was going on.
     probed_at: Option<Instant>,
-    /// Changes of commands that were killed, and that this agent has dealt with.
-    interrupted: BTreeSet<String>,
+    /// Changes that were begun, and that could not be finished so far.
+    unfinished: BTreeMap<String, Unfinished>,
 }
 
 /// Runs until it is stopped.

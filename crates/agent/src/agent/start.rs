@@ -1,6 +1,6 @@
 //! Start-up: socket, metrics, the lock of other handlers, the policies, what an earlier run left unfinished.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ pub async fn start(config: Config) -> Result<Option<Started>> {
         status,
         started,
         probed_at: None,
-        interrupted: BTreeSet::new(),
+        unfinished: BTreeMap::new(),
     };
     agent.catch_up().await;
     systemd::ready();
@@ -198,8 +198,10 @@ impl Agent {
 
     /// Finishes what an earlier run of this agent, or a command, left unfinished.
     async fn finish_earlier(&mut self) {
-        let finished = match HostLock::take(&self.config.settings.run_dir) {
-            Ok(_lock) => recover::finish_earlier(&Journal::new(&self.config.settings.state_dir)).await,
+        let settings = &self.config.settings;
+        let journal = Journal::new(&settings.state_dir);
+        let finished = match HostLock::take(&settings.run_dir) {
+            Ok(_lock) => recover::finish_earlier(&journal, &settings.cluster).await,
             Err(e) => Err(e),
         };
         if let Err(e) = finished {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use linesman_api::time::Time;
 use linesman_core::codes::failures::NO_SNAPSHOT;
 use linesman_core::diagnostic::Diagnostic;
+use linesman_core::outcome::Verdict;
 use linesman_core::policy::{OnDelete, Policy};
 use linesman_core::reconcile::{Ledger, PolicyState};
 use linesman_core::secrets::{Secrets, references};
@@ -143,7 +144,10 @@ impl Cluster {
     /// Records the outcome of a release, to be published.
     pub fn enter(&mut self, name: &str, ready: Option<&Ready>, outcome: &Outcome, attempts: u32) {
         let node = self.client.node.clone();
-        let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) else { return };
+        // A correction of drift comes after the end; that it left the node other than it was must be known.
+        let concerns =
+            |release: &&mut AcceptedRelease| !release.ended || outcome.verdict == Verdict::Incomplete;
+        let Some(release) = self.releases.0.get_mut(name).filter(concerns) else { return };
         // A revert is not retried automatically: its failure is reported at once.
         if outcome.may_retry() && !release.revert {
             release.report(report::retrying(outcome, &node, attempts.into()), false);
@@ -154,6 +158,14 @@ impl Cluster {
             release.report(report::ended(outcome, release.revert), true);
         }
         self.store();
+    }
+
+    /// A rollback that was unfinished when it was published has ended.
+    pub fn amend(&mut self, name: &str, outcome: &Outcome) {
+        if let Some(release) = self.releases.0.get_mut(name).filter(|release| release.ended) {
+            release.report(report::ended(outcome, release.revert), true);
+            self.store();
+        }
     }
 
     /// A policy that conflicts with others is not applied, and is reported as failed.

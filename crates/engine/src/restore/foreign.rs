@@ -7,6 +7,7 @@ use linesman_core::state::{interfaces, is_absent, list, name};
 use serde_json::Value;
 
 use crate::netlink::{self, AddressFact, Netlink, RouteFact};
+use crate::others::Others;
 use crate::snapshot::Snapshot;
 
 /// An address needs its link, and a route needs an address that is no longer tentative.
@@ -34,6 +35,12 @@ pub async fn restore(snapshot: &Snapshot) -> Vec<String> {
         }
     }
     left
+}
+
+/// The same for what came since the snapshot.
+pub async fn restore_what_came(came: &Others) -> Vec<String> {
+    let Others { addresses, routes, .. } = came.clone();
+    restore(&Snapshot { foreign: addresses, routes, ..Snapshot::default() }).await
 }
 
 async fn attempt(netlink: &Netlink, snapshot: &Snapshot) -> netlink::Result<Vec<String>> {

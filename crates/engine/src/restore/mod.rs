@@ -18,8 +18,9 @@ use linesman_core::plan::Plan;
 use serde_json::Value;
 
 use crate::nm::Nm;
+use crate::others::{self, Since};
 use crate::ovs::{Others, Written};
-use crate::snapshot::{Hostname, Snapshot};
+use crate::snapshot::{Hostname, Kernel, Snapshot};
 use crate::transaction::unmanaged;
 use crate::verify::{self, Scope, Verification};
 use crate::watch::Watch;
@@ -49,20 +50,24 @@ pub fn offline(snapshot: &Snapshot, plan: &Plan) -> std::io::Result<()> {
     snapshot.hostname.restore_file()
 }
 
-/// `known` is a connection to NetworkManager that was opened before the change, if there is one.
+/// `known` is a connection to NetworkManager that was opened before the change, if there is one. `seen` is what the kernel
+/// had once the change was applied, if somebody looked.
 pub async fn restore(
     known: Option<&Nm>,
     snapshot: &Snapshot,
     plan: &Plan,
     desired: &Value,
     checkpoint: Option<&str>,
+    seen: Option<&Kernel>,
 ) -> Restored {
+    let since = since(known, snapshot, plan, desired, checkpoint, seen).await;
+    let snapshot = &since.former(snapshot);
     let mut left = Left::default();
     let mut notes = Vec::new();
     // NetworkManager runs the dispatcher's scripts when it brings a device back: the former ones.
     let files = restore_files(snapshot).err().map(|e| format!("files that nmstate wrote: {e}"));
-    let rollback =
-        Rollback { snapshot, plan, desired, checkpoint, others: others(snapshot, plan, desired).await };
+    let others = others(snapshot, plan, desired).await;
+    let rollback = Rollback { snapshot, plan, desired, checkpoint, others, came: &since.came };
     for (number, settle_for) in ATTEMPTS.into_iter().enumerate() {
         let nm = match networkmanager_within(known, RETURN).await {
             Ok(nm) => nm,
@@ -90,7 +95,37 @@ pub async fn restore(
     remaining.extend(ovs.unwrap_or_else(|no_ovs| vec![no_ovs]));
     remaining.extend(unmanaged::restore_ports(plan, snapshot).await);
     remaining.extend(foreign::restore(snapshot).await);
+    let lost = foreign::restore_what_came(&since.came).await;
+    notes.extend(
+        lost.iter().map(|what| format!("set by others during the change, was not preserved: {what}")),
+    );
     Restored { remaining, unfinished, notes }
+}
+
+/// Read before anything is rolled back: what others did in the kernel meanwhile. As long as the checkpoint is open,
+/// NetworkManager has taken nothing away since the change was applied.
+async fn since(
+    known: Option<&Nm>,
+    snapshot: &Snapshot,
+    plan: &Plan,
+    desired: &Value,
+    checkpoint: Option<&str>,
+    seen: Option<&Kernel>,
+) -> Since {
+    let names = plan.touched.iter().map(ToString::to_string).collect();
+    let (Ok(nm), Ok(now)) = (networkmanager_within(known, Duration::ZERO).await, Kernel::read(&names).await)
+    else {
+        return Since::default();
+    };
+    let is_open = ours(checkpoint, &nm.checkpoints().await.unwrap_or_default()).is_some();
+    let withdrawn = match seen.filter(|_| is_open) {
+        Some(seen) => Since::withdrawn(&others::Others::before(snapshot), seen, &now),
+        None => Since::default(),
+    };
+    match (nm.view().await, observe::profiles()) {
+        (Ok(view), Ok(profiles)) => withdrawn.and_came(snapshot, plan, desired, &now, &view, &profiles),
+        _ => withdrawn,
+    }
 }
 
 /// Read before anything is rolled back: what others wrote into rows that NetworkManager is about to make anew.
@@ -111,6 +146,8 @@ struct Rollback<'a> {
     desired: &'a Value,
     checkpoint: Option<&'a str>,
     others: Option<Others<'a>>,
+    /// What others added in the kernel since the snapshot.
+    came: &'a others::Others,
 }
 
 /// What is not as before after one attempt.
@@ -209,6 +246,7 @@ impl Rollback<'_> {
         self.restore_rows_of_others().await;
         foreign::restore_alternative_names(&self.snapshot.state, self.desired, now).await;
         foreign::restore(self.snapshot).await;
+        foreign::restore_what_came(self.came).await;
     }
 
     async fn restore_rows_of_others(&self) {

@@ -12,8 +12,9 @@ use super::{
 use crate::dead_man_switch::{CheckpointState, DeadManSwitch};
 use crate::journal::{Journal, Phase, Record};
 use crate::nm::Nm;
+use crate::others::{Others, Since};
 use crate::probe::{self, Probe, ProbeResult, ProbeSpec};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Kernel, Snapshot};
 use crate::verify::{self, Scope, Verification};
 use crate::watch::Watch;
 use crate::worker::{Worker, WorkerReply};
@@ -105,9 +106,13 @@ pub async fn run(
     failpoint::reach("applied").await;
 
     let mut done = Applied { worker_peak_kib: reply.peak_kib, ..Applied::default() };
+    let mut seen = None;
     let checked = async {
-        done.notes = carry::carry(snapshot, &record.plan, &record.desired).await;
-        done.notes.extend(unmanaged::reattach(&record.plan, &record.desired, &snapshot.state).await);
+        done.notes = carry_over(snapshot, record).await;
+        let before = Others::before(snapshot);
+        if !before.is_empty() {
+            seen = kernel(record).await;
+        }
         say(Step::Verifying);
         if request.verify {
             holds(nm, settings.settle, &watch, record, snapshot).await?;
@@ -120,25 +125,32 @@ pub async fn run(
         done.probes = probes_pass(context, &watch).await?;
         // What took addresses over may not have had its own at the first try, and a daemon that died
         // since has made its devices anew.
-        done.notes = carry::carry(snapshot, &record.plan, &record.desired).await;
-        done.notes.extend(unmanaged::reattach(&record.plan, &record.desired, &snapshot.state).await);
+        done.notes = match (&seen, if seen.is_some() { kernel(record).await } else { None }) {
+            (Some(seen), Some(now)) => {
+                let since = Since::withdrawn(&before, seen, &now);
+                carry_over(&since.current(snapshot), record).await
+            }
+            _ => carry_over(snapshot, record).await,
+        };
         failpoint::reach("probed").await;
         Ok(())
     };
-    tokio::select! {
-        result = guarded(&mut stop, checked) => result?,
-        () = switch.lost() => return Err(lost()),
-    }
+    let checked = tokio::select! {
+        result = guarded(&mut stop, checked) => result,
+        () = switch.lost() => Err(lost()),
+    };
+    checked.map_err(|failure| AttemptFailure { seen: seen.take(), ..failure })?;
 
     if let Completion::Confirm { within } = request.completion {
         let checkpoint = record.checkpoint.clone().unwrap_or_default();
         confirm::open(journal, record, &checkpoint, within)?;
         let checks = checks(request.verify, &done.probes);
         say(Step::Unconfirmed { checkpoint, within, checks });
-        tokio::select! {
-            result = guarded(&mut stop, confirm::await_decision(record, settings, within)) => result?,
-            () = switch.lost() => return Err(lost()),
-        }
+        let decided = tokio::select! {
+            result = guarded(&mut stop, confirm::await_decision(record, settings, within)) => result,
+            () = switch.lost() => Err(lost()),
+        };
+        decided.map_err(|failure| AttemptFailure { seen: seen.take(), ..failure })?;
     }
 
     record.turn(Phase::Committing);
@@ -150,6 +162,19 @@ pub async fn run(
     done.milliseconds = since.map_or(0, |s| u64::try_from(s.elapsed().as_millis()).unwrap_or(u64::MAX));
     failpoint::reach("committed").await;
     Ok(done)
+}
+
+/// Returns what could not be preserved.
+async fn carry_over(snapshot: &Snapshot, record: &Record) -> Vec<String> {
+    let mut notes = carry::carry(snapshot, &record.plan, &record.desired).await;
+    notes.extend(unmanaged::reattach(&record.plan, &record.desired, &snapshot.state).await);
+    notes
+}
+
+/// What is on the interfaces of the change now; None: the kernel does not answer.
+async fn kernel(record: &Record) -> Option<Kernel> {
+    let names = record.plan.touched.iter().map(ToString::to_string).collect();
+    Kernel::read(&names).await.inspect_err(|e| tracing::warn!(error = %e, "cannot see what others do")).ok()
 }
 
 /// nmstate's part runs in its own process.

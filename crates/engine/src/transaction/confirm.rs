@@ -141,16 +141,23 @@ async fn end(settings: &Settings, checkpoint: Option<&str>, decision: Decision) 
     // Its owner is gone: NetworkManager is about to roll back by itself, or already has.
     std::fs::remove_file(decision_file(&settings.run_dir, &record.id)).ok();
     let _lock = HostLock::take(&settings.run_dir)?;
-    recover::finish_pending(&journal, record, decision).await
+    recover::finish_pending(&journal, &settings.cluster, record, decision).await
 }
+
+/// How long an owner may hold the host once its change has ended; after that, another change is on.
+const LET_GO: Duration = Duration::from_secs(5);
 
 /// None: nobody holds the change any more.
 ///
 /// Returns only once the owner has let go of the host, so that the next change need not wait.
 async fn wait_for_owner(journal: &Journal, settings: &Settings, id: &str) -> Option<Outcome> {
     let outcome = || journal.records().into_iter().find(|r| r.id == id).and_then(|r| r.outcome);
-    let end = Instant::now() + Duration::from_secs(90);
-    while Instant::now() < end && HostLock::take(&settings.run_dir).is_err() {
+    let mut ended = None;
+    // How long a rollback takes is its own affair; the kernel frees the lock of an owner that died.
+    while matches!(HostLock::take(&settings.run_dir), Err(Error::Busy { .. })) {
+        if !journal.is_unfinished(id) && ended.get_or_insert_with(Instant::now).elapsed() > LET_GO {
+            break;
+        }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     outcome().or_else(|| left_outcome(&settings.run_dir, id))

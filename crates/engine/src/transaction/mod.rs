@@ -36,7 +36,7 @@ use crate::error::Category;
 use crate::journal::{Journal, Phase, Record};
 use crate::lock::HostLock;
 use crate::probe::{self, Cluster, Probe, ProbeResult, SettledProbes};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Kernel, Snapshot};
 use crate::worker::ApplyOptions;
 use crate::{Error, Result, desired, failpoint, observe, ovs, recover, restore, snapshot};
 use linesman_core::outcome::{FailedStep, Outcome, ProbeResults, Verdict};
@@ -156,6 +156,8 @@ pub(crate) struct AttemptFailure {
     pub probes: Vec<ProbeResult>,
     /// The worker process, if it was killed and is not gone.
     pub stuck_worker: Option<u32>,
+    /// What the kernel had when the change was applied.
+    pub seen: Option<Kernel>,
 }
 
 impl AttemptFailure {
@@ -167,6 +169,7 @@ impl AttemptFailure {
             differences: Vec::new(),
             probes: Vec::new(),
             stuck_worker: None,
+            seen: None,
         }
     }
 }
@@ -193,7 +196,7 @@ impl Session {
         let journal = Journal::new(&settings.state_dir);
         let lock =
             HostLock::take(&settings.run_dir).map_err(|error| confirm::or_unconfirmed(error, &journal))?;
-        recover::finish_earlier(&journal).await?;
+        recover::finish_earlier(&journal, &settings.cluster).await?;
         Ok(Self { loaded: load().await?, _lock: lock })
     }
 
@@ -274,6 +277,7 @@ async fn attempt_change(
         }
         snapshot = take_snapshot(&loaded, &mut plan, &desired).await?;
     }
+    snapshot.read_kernel(&loaded.view, &plan).await?;
     if *stop.borrow() {
         return Err(Error::Interrupted.into());
     }
@@ -281,6 +285,7 @@ async fn attempt_change(
     let mut record = Record {
         policies: request.policies.clone(),
         revert: request.revert,
+        before: before.clone(),
         ..Record::new(&request.source, plan, desired)
     };
     let reserved = Descriptors::reserve()?;
@@ -340,7 +345,7 @@ pub async fn plan(request: &Request, mut loaded: Loaded) -> Result<Plan, Refusal
 /// which takes addresses of others away: the snapshot covers them all.
 async fn take_snapshot(loaded: &Loaded, plan: &mut Plan, desired: &Value) -> Result<Snapshot> {
     plan.touched.extend(desired::interfaces(desired).map(Into::into));
-    snapshot::take(&loaded.nm, &loaded.view, &loaded.profiles, &loaded.observed, &plan.touched).await
+    snapshot::take(&loaded.nm, &loaded.view, &loaded.profiles, &loaded.observed).await
 }
 
 async fn decide_plan(request: &Request, loaded: &mut Loaded) -> Result<(Value, Plan), Refusal> {
@@ -379,7 +384,9 @@ async fn roll_back(
     failpoint::reach("rolling-back").await;
     let mut restored = if touched {
         let (checkpoint, desired) = (record.checkpoint.as_deref(), &record.desired);
-        restore::restore(Some(&context.loaded.nm), context.snapshot, &record.plan, desired, checkpoint).await
+        let seen = failure.seen.as_ref();
+        restore::restore(Some(&context.loaded.nm), context.snapshot, &record.plan, desired, checkpoint, seen)
+            .await
     } else {
         restore::Restored::default()
     };
@@ -390,7 +397,16 @@ async fn roll_back(
         )
     }));
     let after_rollback = match touched {
-        true => back::await_former(context, &record.plan.touched, &mut restored).await,
+        true => {
+            let former = back::Former {
+                nm: Some(&context.loaded.nm),
+                snapshot: context.snapshot,
+                touched: &record.plan.touched,
+                before: context.before,
+                cluster: &context.settings.cluster,
+            };
+            former.wait(context.request.patience, &mut restored).await
+        }
         false => Vec::new(),
     };
     let verdict = match (touched, restored.remaining.is_empty()) {

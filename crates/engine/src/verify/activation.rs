@@ -19,21 +19,23 @@ use serde_json::{Value, json};
 use crate::netlink::{self, AddressFact, LinkFact, Netlink};
 use crate::nm::{Device, Nm, NmView};
 use crate::ovs::{self, Attachment};
-use crate::supplicant;
+use crate::{Error, Result, supplicant};
 
-/// What is declared up, looks so in `state`, and is not.
-pub async fn pending(nm: &Nm, desired: &Value, state: &Value) -> Vec<Difference> {
+/// What is declared up, looks so in `state`, and is not. An error: nobody can tell, so it does not count as up.
+pub async fn pending(nm: &Nm, desired: &Value, state: &Value) -> Result<Vec<Difference>> {
     let wanted = declared_up(desired, state);
-    let Ok(view) = nm.view().await else { return Vec::new() };
-    let attachments = if wanted.iter().any(is_of_ovs) { ovs::attachments().await.ok() } else { None };
-    let mut found = unfinished(&wanted, &view, &attachments.unwrap_or_default());
+    let view = nm.view().await?;
+    let attachments = match wanted.iter().any(is_of_ovs) {
+        true => ovs::attachments().await.map_err(|e| Error::call("reading the Open vSwitch database", e))?,
+        false => BTreeMap::new(),
+    };
+    let mut found = unfinished(&wanted, &view, &attachments);
     if wanted.iter().any(|one| one.addresses.iter().any(|address| address.addr().is_ipv6())) {
         let observed = interfaces(state).iter();
         let observed: BTreeSet<(&str, IpAddr)> =
             observed.flat_map(|i| addresses(i).map(move |address| (name(i), address.addr()))).collect();
-        if let Ok((links, addresses)) = unsettled().await {
-            found.extend(tentative(&wanted, &observed, &links, &addresses));
-        }
+        let kernel = unsettled().await.map_err(|e| Error::call("reading addresses from the kernel", e))?;
+        found.extend(tentative(&wanted, &observed, &kernel.0, &kernel.1));
     }
     let waits = |difference: &Difference| {
         wanted.iter().any(|one| one.by_supplicant && one.path.key("state") == difference.path)
@@ -44,7 +46,7 @@ pub async fn pending(nm: &Nm, desired: &Value, state: &Value) -> Vec<Difference>
             difference.got = format!("{state}; {}", supplicant::MISSING).into();
         }
     }
-    found
+    Ok(found)
 }
 
 async fn unsettled() -> netlink::Result<(Vec<LinkFact>, Vec<AddressFact>)> {

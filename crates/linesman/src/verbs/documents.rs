@@ -13,11 +13,11 @@ use linesman_core::path::Path;
 use linesman_core::plan::codes::{IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_SUPPLICANT};
 use linesman_core::policy::Policy;
 use linesman_core::probe::required;
-use linesman_engine::desired;
 use linesman_engine::probe::Probe;
 use linesman_engine::transaction::{Refusal, Request};
 use serde_json::Value;
 
+use super::captures::Kept;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{output, read, verbs};
@@ -51,14 +51,6 @@ impl Documents {
         self.0.iter()
     }
 
-    /// The document, if there is but one.
-    pub fn only(&self) -> Option<&Document> {
-        match self.0.as_slice() {
-            [only] => Some(only),
-            _ => None,
-        }
-    }
-
     /// What people call the change in `linesman history`.
     fn source(&self) -> String {
         let name = |document: &Document| document.policy.clone().unwrap_or_else(|| document.title());
@@ -84,25 +76,27 @@ impl Documents {
         required.ok().map(|required| required.probes)
     }
 
-    /// What they ask for together of a host that looks like `observed`.
-    pub fn request(&self, observed: &Value, protect: Option<IpAddr>) -> Result<Request, Refusal> {
-        let (state, capture) = match self.0.as_slice() {
-            [one] => (one.state.clone(), one.capture.clone()),
-            _ => (self.compose(observed)?, None),
+    /// What they ask for together of a host that looks like `observed`. Captures are filled in first: what a document
+    /// refers to is known only on the host.
+    pub fn request(
+        &self,
+        observed: &Value,
+        kept: &Kept,
+        protect: Option<IpAddr>,
+    ) -> Result<Request, Refusal> {
+        let state = match self.0.as_slice() {
+            [one] => kept.fill(one, observed)?,
+            _ => self.compose(observed, kept)?,
         };
-        Ok(Request { capture, protect, ..Request::new(self.source(), state) })
+        Ok(Request { protect, ..Request::new(self.source(), state) })
     }
 
-    /// Captures are filled in first: what a document refers to is known only on the host.
-    fn compose(&self, observed: &Value) -> Result<Value, Refusal> {
+    fn compose(&self, observed: &Value, kept: &Kept) -> Result<Value, Refusal> {
         let mut policies: Vec<Policy> = Vec::new();
         for document in &self.0 {
-            let mut policy = document.to_policy(&document.name);
-            policy.name = document.title();
-            if let Some(capture) = policy.capture.take() {
-                policy.state = desired::resolve(&policy.state, Some(&capture), observed)?;
-            }
-            policies.push(policy);
+            let policy = document.to_policy(&document.name);
+            let state = kept.fill(document, observed)?;
+            policies.push(Policy { name: document.title(), state, capture: None, ..policy });
         }
         compose(&policies.iter().collect::<Vec<_>>())
             .map_err(|conflicts| Refusal::Document(conflicts.iter().map(contradiction).collect()))

@@ -5,6 +5,7 @@ use linesman_core::plan::render::LEGEND;
 use linesman_engine::transaction::{self, Refusal, Request, Settings};
 use linesman_engine::worker::ApplyOptions;
 
+use super::captures::Kept;
 use super::documents::Documents;
 use crate::cli::{Format, PlanArgs};
 use crate::exit::Exit;
@@ -43,13 +44,9 @@ async fn plan(
     settings: &Settings,
 ) -> Result<(Request, Plan), Refusal> {
     let loaded = transaction::load().await?;
-    let request = documents.request(&loaded.observed, args.protect)?;
+    let request = documents.request(&loaded.observed, &Kept::read(settings), args.protect)?;
     let options = ApplyOptions { override_interface: args.override_iface, ..ApplyOptions::default() };
     let request = Request { options, probes: documents.probes(), ..request };
-    let request = match documents.only() {
-        Some(document) => super::captures::kept(request, document, settings),
-        None => request,
-    };
     let plan = transaction::plan(&request, loaded).await?;
     Ok((request, plan))
 }

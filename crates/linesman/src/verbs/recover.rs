@@ -77,7 +77,7 @@ async fn finish(args: RecoverArgs, settings: &Settings) -> Result<Recovered, Err
     }
     for record in journal.unfinished() {
         let (id, source) = (record.id.clone(), record.source.clone());
-        let outcome = recover::finish(&journal, record).await?;
+        let outcome = recover::finish(&journal, &settings.cluster, record).await?;
         recovered.changes.push(Change { id, source, outcome });
     }
     Ok(recovered)

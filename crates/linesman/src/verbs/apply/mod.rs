@@ -17,6 +17,7 @@ use linesman_engine::transaction::{self, Completion, Refusal, Request, Session, 
 use linesman_engine::worker::ApplyOptions;
 use tokio::sync::watch;
 
+use super::captures::Kept;
 use super::documents::Documents;
 use crate::cli::{ApplyArgs, Format};
 use crate::exit::Exit;
@@ -94,7 +95,8 @@ async fn apply(
     say: &mut dyn FnMut(transaction::Step),
 ) -> Result<Outcome, Refusal> {
     let session = Session::begin(settings).await?;
-    let request = request(args, documents, documents.request(&session.loaded().observed, args.protect)?);
+    let wanted = documents.request(&session.loaded().observed, &Kept::read(settings), args.protect)?;
+    let request = request(args, documents, wanted);
     session.apply(&request, settings, stop, say).await
 }
 
