@@ -158,20 +158,7 @@ fn ports_of_others_survive_a_new_activation_and_its_rollback() {
     let tried = tried.wait().expect("linesman ends");
     assert_eq!(tried.code(), Some(5), "{}{}", tried.stdout, tried.stderr);
     assert_eq!((master(&host, "pod2"), master(&host, "pod0")), ("\"br1\"".into(), "\"br1\"".into()));
-    let killed = host.start_apply(&with_mac("02:00:00:00:00:79"), &[], "applied");
-    host.wait_failpoint("applied");
-    host.node
-        .sh("ip link add pod4 type veth peer name pod5 && ip link set pod4 master br1 && ip link set pod4 up")
-        .expect("a Pod attaches its port");
-    killed.kill().expect("linesman can be killed");
-    killed.wait().expect("linesman ends");
-    host.pass_failpoint("applied");
-    let recovered = host.linesman(&["recover"]);
-    assert!(recovered.success(), "{}{}", recovered.stdout, recovered.stderr);
-    for pod in ["pod0", "pod2", "pod4"] {
-        assert_eq!(master(&host, pod), "\"br1\"", "{pod} after recovery");
-    }
-    host.node.sh("ip link delete pod2; ip link delete pod4").expect("Pods end");
+    host.node.run(["ip", "link", "delete", "pod2"]).expect("a Pod ends");
 
     // What the document omits returns to its default, and so does the list of ports.
     let bare = "interfaces:\n- {name: br1, type: linux-bridge, state: up, bridge: {port: []}}\n";

@@ -139,7 +139,7 @@ pub async fn run(
         result = guarded(&mut stop, checked) => result,
         () = switch.lost() => Err(lost()),
     };
-    checked.map_err(|failure| AttemptFailure { seen: seen.take(), ..failure })?;
+    checked.map_err(|failure| AttemptFailure { seen: seen.take().map(Box::new), ..failure })?;
 
     if let Completion::Confirm { within } = request.completion {
         let checkpoint = record.checkpoint.clone().unwrap_or_default();
@@ -150,7 +150,7 @@ pub async fn run(
             result = guarded(&mut stop, confirm::await_decision(record, settings, within)) => result,
             () = switch.lost() => Err(lost()),
         };
-        decided.map_err(|failure| AttemptFailure { seen: seen.take(), ..failure })?;
+        decided.map_err(|failure| AttemptFailure { seen: seen.take().map(Box::new), ..failure })?;
     }
 
     record.turn(Phase::Committing);

@@ -157,7 +157,7 @@ pub(crate) struct AttemptFailure {
     /// The worker process, if it was killed and is not gone.
     pub stuck_worker: Option<u32>,
     /// What the kernel had when the change was applied.
-    pub seen: Option<Kernel>,
+    pub seen: Option<Box<Kernel>>,
 }
 
 impl AttemptFailure {
@@ -384,7 +384,7 @@ async fn roll_back(
     failpoint::reach("rolling-back").await;
     let mut restored = if touched {
         let (checkpoint, desired) = (record.checkpoint.as_deref(), &record.desired);
-        let seen = failure.seen.as_ref();
+        let seen = failure.seen.as_deref();
         restore::restore(Some(&context.loaded.nm), context.snapshot, &record.plan, desired, checkpoint, seen)
             .await
     } else {
