@@ -1,12 +1,13 @@
 //! "Look again": the directory of policies has changed.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use inotify::{EventStream, Inotify, WatchMask};
+use inotify::{Event, EventMask, EventStream, Inotify, WatchMask};
 use tokio::time::Instant;
 
 use crate::sources;
@@ -72,10 +73,14 @@ impl Directory {
             && Instant::now() < patience
             && tokio::time::timeout(BURST, self.event()).await.is_ok()
         {}
+        let links = links(&self.path);
         if !self.path.is_dir() {
             self.watch = None;
+        } else if self.watch.is_none() || links.first() != self.links.first() {
+            // Something was mounted there, unmounted, or moved into its place.
+            self.watch = open(&self.path);
         }
-        self.links = links(&self.path);
+        self.links = links;
         self.seen = false;
     }
 
@@ -94,7 +99,9 @@ impl Directory {
 
     async fn event(&mut self) {
         let Some(watch) = &mut self.watch else { return std::future::pending().await };
-        if !matches!(watch.next().await, Some(Ok(_))) {
+        // The last event of a watch whose directory was deleted or unmounted.
+        let lives = |event: &Event<OsString>| !event.mask.contains(EventMask::IGNORED);
+        if !watch.next().await.is_some_and(|event| event.is_ok_and(|event| lives(&event))) {
             self.watch = None;
         }
         self.seen = true;
@@ -186,6 +193,20 @@ mod tests {
         symlink(&others, &path).unwrap();
         tokio::time::timeout(limit, watched.changed()).await.unwrap();
         std::fs::write(others.join("d.yaml"), "new").unwrap();
+        tokio::time::timeout(limit, watched.changed()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_directory_in_the_place_of_another_is_watched() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("policies");
+        std::fs::create_dir(&path).unwrap();
+        let mut watched = Directory::watch(&path);
+        let limit = Duration::from_secs(20);
+        std::fs::remove_dir(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        tokio::time::timeout(limit, watched.changed()).await.unwrap();
+        std::fs::write(path.join("a.yaml"), "x").unwrap();
         tokio::time::timeout(limit, watched.changed()).await.unwrap();
     }
 
