@@ -65,11 +65,10 @@ fn a_link_local_gateway_is_found_on_its_link() {
 }
 
 #[test]
-fn any_of_several_gateways_will_do() {
-    privately("any_of_several_gateways_will_do", async || {
+fn any_gateway_of_the_route_in_use_will_do() {
+    privately("any_gateway_of_the_route_in_use_will_do", async || {
         let _peer = Peer::with_ipv4();
-        ip("route add default via 10.1.0.9 metric 10");
-        ip("route add default via 10.1.0.2 metric 20");
+        ip("route add default nexthop via 10.1.0.9 dev near nexthop via 10.1.0.2 dev near");
         assert_eq!(tried("gateway:v4").await, "passed");
     });
 }
@@ -296,14 +295,36 @@ fn less_than_before_is_not_enough() {
         let all = probes(&["gateway:v4,timeout=2s"]);
         let before = run_once(&all, &None).await;
         peer.set("ipv4/icmp_echo_ignore_all", "1");
-        let after = wait_until_pass(&all, &before, &None, Duration::from_secs(5), never).await;
+        let after = run_once(&all, &None).await;
         let reason = assess(&before, &after).reason();
         assert!(
             reason.as_deref().is_some_and(|why| why.contains("only in part after it: 10.1.0.2")),
             "{reason:?}"
         );
+        let waited = wait_until_pass(&all, &before, &None, Duration::from_secs(1), never).await;
+        assert!(!assess(&before, &waited).holds(), "{waited:?}");
         let content = wait_until_pass(&all, &after, &None, FOR_EVER, never).await;
         assert!(assess(&after, &content).holds(), "{content:?}");
+    });
+}
+
+#[test]
+fn a_gateway_that_is_not_in_use_does_not_make_up_for_the_one_that_is() {
+    privately("a_gateway_that_is_not_in_use_does_not_make_up_for_the_one_that_is", async || {
+        let _peer = Peer::with_ipv4();
+        ip("route add default via 10.1.0.2 metric 50");
+        ip("route add default via 10.1.0.9 metric 100");
+        let all = probes(&["gateway:v4,timeout=2s"]);
+        let before = run_once(&all, &None).await;
+        assert_eq!(in_words(&before[0]), "passed");
+        ip("route del default via 10.1.0.2 metric 50");
+        ip("route add default via 10.1.0.2 metric 150");
+        let after = run_once(&all, &None).await;
+        let reason = assess(&before, &after).reason().unwrap_or_default();
+        assert!(
+            reason.contains("10.1.0.9 does not answer; 10.1.0.2 answers, the gateway of a default route that is not in use"),
+            "{reason}"
+        );
     });
 }
 

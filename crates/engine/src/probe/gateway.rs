@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures_util::future::{Either, select};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use linesman_core::probe::Family;
 
@@ -25,33 +25,76 @@ struct Gateway {
     interface: String,
 }
 
+/// The gateways of the default route in use, and those of others that have a higher metric.
+#[derive(Debug, PartialEq, Eq)]
+struct Gateways {
+    preferred: Vec<Gateway>,
+    others: Vec<Gateway>,
+}
+
+/// It is the preferred default route that traffic takes: that the gateway of another one answers does not make up for it, and is
+/// said.
 pub(super) async fn check(family: Family, deadline: Instant) -> Finding {
     let netlink = Netlink::open()?;
     let routes = netlink.default_routes().await?;
-    let gateways = gateways(&routes, family)?;
-    let attempts = gateways.iter().map(|gateway| reach(&netlink, gateway, deadline));
-    Ok(first_success(attempts).await?)
+    let Gateways { preferred, others } = gateways(&routes, family)?;
+    let reach = |gateway: &'_ Gateway| reach(&netlink, gateway.clone(), deadline);
+    let first = async |gateways: &[Gateway]| first_success(gateways.iter().map(reach)).await;
+    let mut preferred = pin!(first(&preferred));
+    let mut others = pin!(async {
+        match others.is_empty() {
+            true => std::future::pending().await,
+            false => {
+                first_success(others.iter().map(async |gateway| reach(gateway).await.map(|_| gateway.ip)))
+                    .await
+            }
+        }
+    });
+    let failure = match select(preferred.as_mut(), others.as_mut()).await {
+        Either::Left((outcome, _)) => match outcome {
+            Ok(note) => return Ok(note),
+            Err(failure) => failure,
+        },
+        Either::Right((other, preferred)) => match (preferred.await, other) {
+            (Ok(note), _) => return Ok(note),
+            (Err(failure), Ok(ip)) => return Ok(Some(unpreferred(&failure, ip))),
+            (Err(failure), Err(_)) => return Err(failure.into()),
+        },
+    };
+    match timeout_at(deadline, others).await {
+        Ok(Ok(ip)) => Ok(Some(unpreferred(&failure, ip))),
+        _ => Err(failure.into()),
+    }
 }
 
-fn gateways(routes: &[DefaultRoute], family: Family) -> Result<Vec<Gateway>, Trouble> {
+fn unpreferred(failure: &ProbeFailure, ip: IpAddr) -> String {
+    format!("{failure}; {ip} answers, the gateway of a default route that is not in use")
+}
+
+fn gateways(routes: &[DefaultRoute], family: Family) -> Result<Gateways, Trouble> {
     let wanted = family == Family::V6;
-    let mut hops =
-        routes.iter().filter(|route| route.ipv6 == wanted).flat_map(|route| &route.next_hops).peekable();
-    if hops.peek().is_none() {
+    let of_family: Vec<&DefaultRoute> = routes.iter().filter(|route| route.ipv6 == wanted).collect();
+    let Some(least) = of_family.iter().map(|route| route.metric).min() else {
         return Err(Trouble::NotApplicable(format!("there is no {family} default route")));
-    }
-    let mut gateways: Vec<Gateway> = hops.filter_map(Gateway::of).collect();
-    gateways.dedup();
-    if gateways.is_empty() {
+    };
+    let of = |is_meant: &dyn Fn(&DefaultRoute) -> bool| -> Vec<Gateway> {
+        let routes = of_family.iter().filter(|route| is_meant(route));
+        let mut gateways: Vec<Gateway> =
+            routes.flat_map(|route| &route.next_hops).filter_map(Gateway::of).collect();
+        gateways.dedup();
+        gateways
+    };
+    let preferred = of(&|route| route.metric == least);
+    if preferred.is_empty() {
         return Err(Trouble::NotApplicable(format!("the {family} default route has no gateway")));
     }
-    Ok(gateways)
+    Ok(Gateways { preferred, others: of(&|route| route.metric != least) })
 }
 
 /// Some gateways drop echo requests. One that answers ARP or neighbour discovery, asked anew, is there all the same.
 async fn reach(
     netlink: &Netlink,
-    gateway: &Gateway,
+    gateway: Gateway,
     deadline: Instant,
 ) -> Result<Option<String>, ProbeFailure> {
     let halfway = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
@@ -105,9 +148,20 @@ mod tests {
     #[test]
     fn each_family_has_its_own_gateways() {
         let routes = [route(false, &[Some("10.0.0.1"), Some("10.0.0.2")]), route(true, &[Some("fe80::1")])];
-        assert_eq!(gateways(&routes, Family::V4).unwrap().len(), 2);
-        let v6 = gateways(&routes, Family::V6).unwrap();
+        assert_eq!(gateways(&routes, Family::V4).unwrap().preferred.len(), 2);
+        let v6 = gateways(&routes, Family::V6).unwrap().preferred;
         assert_eq!(v6[0].address().to_string(), "[fe80::1%3]:0");
+    }
+
+    #[test]
+    fn the_route_with_the_lowest_metric_is_in_use() {
+        let spare = DefaultRoute { metric: 102, ..route(false, &[Some("10.1.0.1")]) };
+        let found = gateways(&[spare, route(false, &[Some("10.0.0.1")])], Family::V4).unwrap();
+        let ips = |gateways: &[Gateway]| gateways.iter().map(|g| g.ip.to_string()).collect::<Vec<_>>();
+        assert_eq!(
+            (ips(&found.preferred), ips(&found.others)),
+            (vec!["10.0.0.1".into()], vec!["10.1.0.1".into()])
+        );
     }
 
     #[test]
