@@ -249,3 +249,65 @@ fn files_that_nmstate_writes_are_as_before_after_a_rollback() {
     assert!(alternative_names(&host).contains("storage1"));
     host.assert_settled();
 }
+
+/// NetworkManager's checkpoint is of the whole host, and its rollback deletes whatever came since.
+#[test]
+fn others_may_use_networkmanager_during_a_change_that_is_rolled_back() {
+    let host = Host::new("rollback-nm");
+    let add = "nmcli connection add type ethernet ifname eth2";
+    let before = format!(
+        "{add} con-name theirs ipv4.method manual ipv4.addresses 10.9.2.77/24 ipv6.method disabled
+        nmcli --wait 60 connection up theirs
+        {add} con-name old autoconnect no"
+    );
+    host.node.sh(&before).expect("others have profiles");
+    let running = host.start_apply(linesman_tests::BRIDGE, &[], "verified");
+    host.wait_failpoint("verified");
+    let during = format!(
+        "nmcli connection modify theirs ipv4.addresses 10.9.2.78/24
+        nmcli --wait 60 connection up theirs
+        nmcli connection delete old
+        {add} con-name new autoconnect no
+        nmcli general hostname other"
+    );
+    host.node.sh(&during).expect("others go on");
+    running.signal(Signal::SIGINT).unwrap();
+    host.pass_failpoint("verified");
+    let output = running.wait().expect("linesman ends");
+    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+    assert!(host.interface("br1").is_none(), "the change is rolled back");
+    host.eventually("their address is as they set it", || {
+        observe::addresses(&host.node, "eth2").iter().any(|address| address == "10.9.2.78/24")
+    });
+    let profiles = host.node.nmcli(&["-g", "NAME", "connection", "show"]).unwrap();
+    let has = |name: &str| profiles.lines().any(|line| line == name);
+    assert!(has("theirs") && has("new") && !has("old"), "{profiles}");
+    assert_eq!(observe::fixed_hostname(&host.node), "other");
+    host.assert_settled();
+}
+
+/// NetworkManager queues an interface that it activates again behind the others: the other uplink would be preferred.
+#[test]
+fn the_preferred_uplink_is_preferred_again_after_a_rollback() {
+    let host = Host::new("rollback-metric");
+    let auto =
+        ["connection", "modify", "eth0", "ipv4.method", "auto", "ipv4.addresses", "", "ipv4.gateway", ""];
+    host.node.nmcli(&[&auto[..], &["ipv4.dns", "", "ipv4.may-fail", "no"]].concat()).unwrap();
+    host.node.nmcli(&["--wait", "60", "connection", "up", "eth0"]).unwrap();
+    let second =
+        "nmcli connection add type ethernet ifname eth1 con-name second ipv4.method auto ipv4.may-fail no \
+        ipv6.method disabled
+        nmcli --wait 60 connection up second";
+    host.node.sh(second).expect("a second uplink");
+    let defaults = || host.node.sh("ip -4 route show default | awk '{print $5, $NF}' | sort").unwrap();
+    let before = defaults();
+    assert_eq!(before.lines().count(), 2, "{before}");
+    let output = host.try_apply(
+        "interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: \
+         [{ip: 10.66.0.1, prefix-length: 24}]}}]\n",
+        &["--no-probes", "--try", "1s"],
+    );
+    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+    assert_eq!(defaults(), before, "{}", output.stdout);
+    assert_eq!(host.open_checkpoints(), 0);
+}

@@ -25,7 +25,7 @@ pub mod path;
 pub mod plan;
 pub mod policy;
 pub mod probe;
-mod reach;
+pub mod reach;
 pub mod reconcile;
 pub mod secrets;
 pub mod state;

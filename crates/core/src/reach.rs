@@ -93,11 +93,11 @@ impl fmt::Display for Why {
     }
 }
 
-pub(crate) fn is_default(route: &Value) -> bool {
+pub fn is_default(route: &Value) -> bool {
     matches!(text(route, "destination"), Some("0.0.0.0/0" | "::/0"))
 }
 
-pub(crate) fn is_in_main_table(route: &Value) -> bool {
+pub fn is_in_main_table(route: &Value) -> bool {
     matches!(route.get("table-id").and_then(Value::as_u64), None | Some(0 | MAIN_TABLE))
 }
 

@@ -182,9 +182,16 @@ async fn roll_back(
     };
     record.turn(Phase::RollingBack { reason: reason.clone() });
     journal.update(&record).ok();
-    let mut restored =
-        restore::restore(None, &snapshot, &record.plan, &record.desired, record.checkpoint.as_deref(), None)
-            .await;
+    let mut restored = restore::restore(
+        None,
+        &snapshot,
+        &record.plan,
+        &record.desired,
+        record.checkpoint.as_deref(),
+        None,
+        None,
+    )
+    .await;
     let after_rollback = await_former(cluster, &record, &snapshot, &mut restored).await;
     let verdict = if restored.remaining.is_empty() { Verdict::RolledBack } else { Verdict::Incomplete };
     let category = if verdict == Verdict::RolledBack { Category::RolledBack } else { Category::Incomplete };

@@ -4,9 +4,14 @@
 //! through another NIC than before. Its former metric is put on the device; the profile stays as it was.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
+use linesman_core::interface_name::InterfaceName;
+use linesman_core::reach::{is_default, is_in_main_table};
+use linesman_core::state::list;
 use serde_json::Value;
 
+use crate::netlink::DefaultRoute;
 use crate::nm::Nm;
 
 /// An interface whose routes of one family had this metric.
@@ -15,6 +20,13 @@ pub struct Metric {
     interface: String,
     family: &'static str,
     metric: i64,
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { interface, family, metric } = self;
+        write!(f, "the {family} default route through {interface} had the metric {metric} before")
+    }
 }
 
 /// Metrics that profiles fix come back with them: what differs is NetworkManager's own choice.
@@ -40,6 +52,22 @@ fn of_route(route: &Value) -> Option<Metric> {
     })
 }
 
+/// Default routes of leases and routers are not among the former: they come when their server answers. Once they are there,
+/// those whose metric is another one than before.
+pub fn moved(before: &Value, touched: &BTreeSet<InterfaceName>, now: &[DefaultRoute]) -> BTreeSet<Metric> {
+    let former = list(before, &["routes", "running"]).iter();
+    let former = former.filter(|route| is_default(route) && is_in_main_table(route)).filter_map(of_route);
+    let has_other = |metric: &Metric| {
+        let through = now.iter().filter(|route| {
+            route.ipv6 == (metric.family == "ipv6")
+                && route.next_hops.iter().any(|hop| hop.interface == metric.interface)
+        });
+        let metrics: Vec<i64> = through.map(|route| i64::from(route.metric)).collect();
+        !metrics.is_empty() && !metrics.contains(&metric.metric)
+    };
+    former.filter(|metric| touched.contains(metric.interface.as_str()) && has_other(metric)).collect()
+}
+
 pub async fn set_right(nm: &Nm, metrics: &BTreeSet<Metric>) {
     let Ok(view) = nm.view().await else { return };
     for Metric { interface, family, metric } in metrics {
@@ -54,6 +82,7 @@ pub async fn set_right(nm: &Nm, metrics: &BTreeSet<Metric>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::netlink::NextHop;
     use serde_json::json;
 
     fn state(metric: u32) -> Value {
@@ -62,6 +91,24 @@ mod tests {
             { "destination": "::/0", "next-hop-interface": "eth0", "metric": metric, "table-id": 254 },
             { "destination": "192.0.2.0/24", "next-hop-interface": "eth0", "metric": 150, "table-id": 254 }
         ]}})
+    }
+
+    #[test]
+    fn a_default_route_of_a_lease_has_its_former_metric() {
+        let before = json!({ "routes": { "running": [
+            { "destination": "0.0.0.0/0", "next-hop-interface": "eth0", "metric": 103, "table-id": 254 },
+            { "destination": "0.0.0.0/0", "next-hop-interface": "eth1", "metric": 104, "table-id": 254 }
+        ]}});
+        let touched = [InterfaceName::from("eth0")].into();
+        let now = |interface: &str, metric| DefaultRoute {
+            ipv6: false,
+            metric,
+            next_hops: vec![NextHop { gateway: None, index: 1, interface: interface.into() }],
+        };
+        let eth0 = Metric { interface: "eth0".into(), family: "ipv4", metric: 103 };
+        assert_eq!(moved(&before, &touched, &[now("eth0", 105), now("eth1", 109)]), [eth0].into());
+        assert!(moved(&before, &touched, &[now("eth0", 103)]).is_empty());
+        assert!(moved(&before, &touched, &[now("eth1", 104)]).is_empty(), "it is not there yet");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Rollback: whatever died in between, the former state is restored from the snapshot and verified.
 
+mod bystanders;
 mod devices;
 pub(crate) mod foreign;
-mod metrics;
+pub(crate) mod metrics;
 mod profiles;
 mod rules;
 mod target;
@@ -14,9 +15,12 @@ use std::time::Duration;
 use linesman_core::compare::{Difference, differences};
 use linesman_core::foreign_port::of_touched_bridges;
 use linesman_core::interface_name::InterfaceName;
-use linesman_core::plan::Plan;
+use linesman_core::plan::{Plan, Subject};
 use serde_json::Value;
 
+use bystanders::Bystanders;
+
+use crate::keyfile::ProfileFile;
 use crate::nm::Nm;
 use crate::others::{self, Since};
 use crate::ovs::{Others, Written};
@@ -47,11 +51,16 @@ pub struct Restored {
 pub fn offline(snapshot: &Snapshot, plan: &Plan) -> std::io::Result<()> {
     restore_files(snapshot)?;
     profiles::repair(&snapshot.profiles, &keyfile::read_all()?, plan).write_files()?;
-    snapshot.hostname.restore_file()
+    if concerns_hostname(plan) { snapshot.hostname.restore_file() } else { Ok(()) }
+}
+
+/// What others name the host meanwhile is theirs.
+fn concerns_hostname(plan: &Plan) -> bool {
+    plan.changes.iter().any(|change| change.subject == Subject::Hostname)
 }
 
 /// `known` is a connection to NetworkManager that was opened before the change, if there is one. `seen` is what the kernel
-/// had once the change was applied, if somebody looked.
+/// had once the change was applied, and `applied` the profiles then, if somebody looked.
 pub async fn restore(
     known: Option<&Nm>,
     snapshot: &Snapshot,
@@ -59,8 +68,10 @@ pub async fn restore(
     desired: &Value,
     checkpoint: Option<&str>,
     seen: Option<&Kernel>,
+    applied: Option<&[ProfileFile]>,
 ) -> Restored {
     let since = since(known, snapshot, plan, desired, checkpoint, seen).await;
+    let bystanders = bystanders(known, plan, checkpoint, applied).await;
     let snapshot = &since.former(snapshot);
     let mut left = Left::default();
     let mut notes = Vec::new();
@@ -99,7 +110,24 @@ pub async fn restore(
     notes.extend(
         lost.iter().map(|what| format!("set by others during the change, was not preserved: {what}")),
     );
+    if let Ok(nm) = networkmanager_within(known, Duration::ZERO).await {
+        notes.extend(bystanders.restore(&nm).await);
+    }
     Restored { remaining, unfinished, notes }
+}
+
+/// Once NetworkManager has rolled back by itself, what others had done is gone, and nothing tells what it was.
+async fn bystanders(
+    known: Option<&Nm>,
+    plan: &Plan,
+    checkpoint: Option<&str>,
+    applied: Option<&[ProfileFile]>,
+) -> Bystanders {
+    let Ok(nm) = networkmanager_within(known, Duration::ZERO).await else { return Bystanders::default() };
+    match ours(checkpoint, &nm.checkpoints().await.unwrap_or_default()) {
+        Some(_) => Bystanders::observe(&nm, applied, &plan.touched).await,
+        None => Bystanders::default(),
+    }
 }
 
 /// Read before anything is rolled back: what others did in the kernel meanwhile. As long as the checkpoint is open,
@@ -189,7 +217,9 @@ impl Rollback<'_> {
         left.notes.extend(devices::remove_from_ovs(snapshot, plan).await);
         devices::calm(snapshot, plan).await;
         restore_dns(nm, snapshot).await;
-        snapshot.hostname.restore(nm).await;
+        if concerns_hostname(plan) {
+            snapshot.hostname.restore(nm).await;
+        }
         let goal = target::without_foreign_ports(&target::target(snapshot, plan), &self.foreign_ports());
         match self.settle(nm, &watch, settle_for, &goal).await {
             Verification::Holds => {}

@@ -103,6 +103,8 @@ pub async fn run(
     adopted::leave_out(nm, snapshot, &record.desired)
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))?;
+    // What differs from this later is done by others.
+    let applied = crate::observe::profiles().ok();
     failpoint::reach("applied").await;
 
     let mut done = Applied { worker_peak_kib: reply.peak_kib, ..Applied::default() };
@@ -139,7 +141,11 @@ pub async fn run(
         result = guarded(&mut stop, checked) => result,
         () = switch.lost() => Err(lost()),
     };
-    checked.map_err(|failure| AttemptFailure { seen: seen.take().map(Box::new), ..failure })?;
+    checked.map_err(|failure| AttemptFailure {
+        seen: seen.take().map(Box::new),
+        applied: applied.clone(),
+        ..failure
+    })?;
 
     if let Completion::Confirm { within } = request.completion {
         let checkpoint = record.checkpoint.clone().unwrap_or_default();
@@ -150,7 +156,11 @@ pub async fn run(
             result = guarded(&mut stop, confirm::await_decision(record, settings, within)) => result,
             () = switch.lost() => Err(lost()),
         };
-        decided.map_err(|failure| AttemptFailure { seen: seen.take().map(Box::new), ..failure })?;
+        decided.map_err(|failure| AttemptFailure {
+            seen: seen.take().map(Box::new),
+            applied: applied.clone(),
+            ..failure
+        })?;
     }
 
     record.turn(Phase::Committing);

@@ -14,13 +14,15 @@ use tokio::time::Instant;
 use crate::netlink::{AddressFact, Netlink};
 use crate::nm::Nm;
 use crate::probe::{self, Cluster, Probe, ProbeResult};
-use crate::restore::Restored;
+use crate::restore::{Restored, foreign, metrics};
 use crate::snapshot::Snapshot;
 use crate::watch::Watch;
 
 /// How long it may take; the patience of the change, if that is longer, up to a limit.
 const AT_LEAST: Duration = Duration::from_secs(30);
 const AT_MOST: Duration = Duration::from_secs(300);
+/// How long it may take until routes have their former metrics.
+const METRICS: Duration = Duration::from_secs(5);
 
 /// What takes its time to be as before the change.
 pub struct Former<'a> {
@@ -53,7 +55,32 @@ impl Former<'_> {
             failing.broken().map(|broken| format!("{broken}; it passed before the change {waited}"));
         restored.remaining.extend(failing);
         restored.remaining.extend(missing);
+        if let Some(nm) = self.nm {
+            restored.remaining.extend(self.wrong_metrics(nm, &watch).await);
+        }
         after
+    }
+
+    /// The leases are back: their default routes get the metrics that they had. What does not.
+    async fn wrong_metrics(&self, nm: &Nm, watch: &Watch) -> Vec<String> {
+        let moved = async || {
+            let routes = async { Netlink::open()?.default_routes().await }.await.unwrap_or_default();
+            metrics::moved(&self.snapshot.state, self.touched, &routes)
+        };
+        let wrong = moved().await;
+        if wrong.is_empty() {
+            return Vec::new();
+        }
+        metrics::set_right(nm, &wrong).await;
+        // A metric is set by applying the device's profile again, which takes what others have there away.
+        foreign::restore(self.snapshot).await;
+        let deadline = Instant::now() + METRICS;
+        loop {
+            let wrong = moved().await;
+            if wrong.is_empty() || tokio::time::timeout_at(deadline, watch.next()).await.is_err() {
+                return wrong.iter().map(ToString::to_string).collect();
+            }
+        }
     }
 
     async fn missing_leases(&self, within: Duration) -> Vec<String> {

@@ -34,6 +34,7 @@ pub use load::{Loaded, load};
 use crate::descriptors::Descriptors;
 use crate::error::Category;
 use crate::journal::{Journal, Phase, Record};
+use crate::keyfile::ProfileFile;
 use crate::lock::HostLock;
 use crate::probe::{self, Cluster, Probe, ProbeResult, SettledProbes};
 use crate::snapshot::{Kernel, Snapshot};
@@ -158,6 +159,8 @@ pub(crate) struct AttemptFailure {
     pub stuck_worker: Option<u32>,
     /// What the kernel had when the change was applied.
     pub seen: Option<Box<Kernel>>,
+    /// The profiles once the change was applied.
+    pub applied: Option<Vec<ProfileFile>>,
 }
 
 impl AttemptFailure {
@@ -170,6 +173,7 @@ impl AttemptFailure {
             probes: Vec::new(),
             stuck_worker: None,
             seen: None,
+            applied: None,
         }
     }
 }
@@ -384,9 +388,9 @@ async fn roll_back(
     failpoint::reach("rolling-back").await;
     let mut restored = if touched {
         let (checkpoint, desired) = (record.checkpoint.as_deref(), &record.desired);
-        let seen = failure.seen.as_deref();
-        restore::restore(Some(&context.loaded.nm), context.snapshot, &record.plan, desired, checkpoint, seen)
-            .await
+        let (seen, applied) = (failure.seen.as_deref(), failure.applied.as_deref());
+        let nm = Some(&context.loaded.nm);
+        restore::restore(nm, context.snapshot, &record.plan, desired, checkpoint, seen, applied).await
     } else {
         restore::Restored::default()
     };
