@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use linesman_api::time::Time;
 use linesman_core::codes::failures::NO_SNAPSHOT;
 use linesman_core::diagnostic::Diagnostic;
-use linesman_core::outcome::Verdict;
 use linesman_core::policy::{OnDelete, Policy};
 use linesman_core::reconcile::{Ledger, PolicyState};
 use linesman_core::secrets::{Secrets, references};
@@ -144,10 +143,9 @@ impl Cluster {
     /// Records the outcome of a release, to be published.
     pub fn enter(&mut self, name: &str, ready: Option<&Ready>, outcome: &Outcome, attempts: u32) {
         let node = self.client.node.clone();
-        // A correction of drift comes after the end; that it left the node other than it was must be known.
-        let concerns =
-            |release: &&mut AcceptedRelease| !release.ended || outcome.verdict == Verdict::Incomplete;
-        let Some(release) = self.releases.0.get_mut(name).filter(concerns) else { return };
+        let Some(release) = self.releases.0.get_mut(name).filter(|one| one.is_concerned_by(outcome)) else {
+            return;
+        };
         // A revert is not retried automatically: its failure is reported at once.
         if outcome.may_retry() && !release.revert {
             release.report(report::retrying(outcome, &node, attempts.into()), false);

@@ -124,6 +124,12 @@ impl AcceptedRelease {
         }
     }
 
+    /// Whether an outcome of its policy is news to the cluster. A correction of drift comes after the end; that it left the
+    /// node other than it was must be known.
+    pub fn is_concerned_by(&self, outcome: &Outcome) -> bool {
+        !self.ended || outcome.verdict == Verdict::Incomplete
+    }
+
     pub fn report(&mut self, conditions: Vec<Condition>, ended: bool) {
         (self.conditions, self.ended, self.published) = (conditions, ended, false);
         self.plan.take_if(|_| ended);
@@ -165,6 +171,18 @@ mod tests {
             spec,
             status: Default::default(),
         }
+    }
+
+    #[test]
+    fn a_correction_that_harmed_the_node_is_known_after_the_end() {
+        let mut release = AcceptedRelease::of(&bound("u"), None);
+        let concerned = |release: &AcceptedRelease| {
+            [Verdict::Committed, Verdict::RolledBack, Verdict::Incomplete]
+                .map(|verdict| release.is_concerned_by(&Outcome::new(verdict)))
+        };
+        assert_eq!(concerned(&release), [true, true, true]);
+        release.report(Vec::new(), true);
+        assert_eq!(concerned(&release), [false, false, true]);
     }
 
     #[test]
