@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::facts::{EnactmentFacts, NodeFacts, PolicyFacts};
 use super::overlay::{OverlayError, state_for};
-use super::phase::{BlockedBy, NodePhase};
+use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
 
 /// A node, and what its enactment should be.
@@ -123,12 +123,12 @@ fn phase(policy: &PolicyFacts, node: &NodeFacts, enactment: &EnactmentFacts, con
             NodePhase::InProgress
         }
         NodeProgress::Claimed => NodePhase::Claimed,
-        NodeProgress::Failing if this_generation => NodePhase::Failed { expired: false },
+        NodeProgress::Failing if this_generation => NodePhase::Failed(Failure::Reported),
         // It never started: nothing was attempted, so this is no second attempt.
         NodeProgress::Expired { started: false, at } if this_generation && came_back(at) => {
             NodePhase::Waiting
         }
-        NodeProgress::Expired { .. } if this_generation => NodePhase::Failed { expired: true },
+        NodeProgress::Expired { .. } if this_generation => NodePhase::Failed(Failure::Expired),
         _ => NodePhase::Waiting,
     }
 }

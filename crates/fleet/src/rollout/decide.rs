@@ -12,7 +12,7 @@ use super::deselected::{self, Deselected, deselected};
 use super::facts::{Index, NodeFacts, Situation};
 use super::gate::Gate;
 use super::limit::limit;
-use super::phase::{BlockedBy, NodePhase};
+use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
 use super::quorum::Quorum;
 use super::slots::Slots;
@@ -45,7 +45,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         quorum: Quorum::of(&situation.nodes, &situation.enactments),
         others,
         limit,
-        taken: situation.own().filter(|e| NodeProgress::of(e).has_slot()).count(),
+        taken: taken(situation, &candidates, limit),
     };
     let mut actions = gone;
     actions.extend(slots.assign(&mut candidates));
@@ -63,6 +63,14 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
             .filter(|until| *until > situation.now)
             .min(),
     }
+}
+
+/// Slots in use, claims included. As in kubernetes-nmstate, a failed node keeps its slot until the policy is edited. All of them
+/// can only fail where `maxFailures` asks to continue all the same: then one slot stays free.
+fn taken(situation: &Situation<'_>, candidates: &[Candidate<'_>], limit: usize) -> usize {
+    let changing = situation.own().filter(|e| NodeProgress::of(e).has_slot()).count();
+    let failed = candidates.iter().filter(|c| matches!(c.phase, NodePhase::Failed(_))).count();
+    changing + failed.min(limit - 1)
 }
 
 /// The nodes of the policy in the order of the rollout, and deletions of enactments.
@@ -89,7 +97,7 @@ fn candidates<'a>(situation: &Situation<'a>, index: &Index<'a>) -> (Vec<Candidat
 
 /// What failed because it lacked something that another policy has made since is tried again.
 fn retry_after_dependency(candidate: &mut Candidate<'_>, others: &OtherPolicies<'_>) {
-    let (NodePhase::Failed { expired: false }, Some(enactment), Some(content)) =
+    let (NodePhase::Failed(Failure::Reported), Some(enactment), Some(content)) =
         (&candidate.phase, candidate.enactment, &candidate.content)
     else {
         return;

@@ -34,7 +34,7 @@ pub use limit::limit;
 pub use linesman_core::mac_address::MacAddress;
 pub use orphans::orphans;
 pub use overlay::{OverlayError, merge, state_for};
-pub use phase::{BlockedBy, NodePhase, StopReason};
+pub use phase::{BlockedBy, Failure, NodePhase, StopReason};
 pub use progress::NodeProgress;
 pub use steps::{Action, Step};
 pub use waiting::WaitingStatus;

@@ -13,14 +13,21 @@ pub enum NodePhase {
     /// Has a slot, and is released by the next decision.
     Claimed,
     /// At this generation: the next generation tries again.
-    Failed {
-        expired: bool,
-    },
+    Failed(Failure),
     /// Waits for a slot.
     Waiting,
     Blocked(BlockedBy),
     /// The rollout is undone, and this node never had the new version.
     Unaffected,
+}
+
+/// Why a node counts as failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// Its agent says so.
+    Reported,
+    /// Its release expired.
+    Expired,
 }
 
 /// Why a node is not released.

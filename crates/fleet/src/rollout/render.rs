@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use linesman_api::condition::Condition;
 
 use super::decide::Decision;
-use super::phase::NodePhase;
+use super::phase::{Failure, NodePhase};
 use super::steps::{Action, Step};
 
 impl Decision {
@@ -78,8 +78,8 @@ fn describe_phase(phase: &NodePhase) -> String {
         NodePhase::Done => "done".into(),
         NodePhase::InProgress => "in progress".into(),
         NodePhase::Claimed => "claimed".into(),
-        NodePhase::Failed { expired: false } => "failed".into(),
-        NodePhase::Failed { expired: true } => "failed: expired".into(),
+        NodePhase::Failed(Failure::Reported) => "failed".into(),
+        NodePhase::Failed(Failure::Expired) => "failed: expired".into(),
         NodePhase::Waiting => "waiting".into(),
         NodePhase::Blocked(blocked_by) => format!("blocked: {blocked_by}"),
         NodePhase::Unaffected => "unaffected".into(),

@@ -146,7 +146,9 @@ impl<'a> Slots<'a> {
         let now = self.situation.now.plus(for_seconds);
         // An agent accepts a release only if it expires later than the last one: clocks of operators may differ.
         let until = spec.release_expires.map_or(now, |last| now.max(last.plus(1)));
-        let spec = EnactmentSpec { stage: Stage::Released, release_expires: Some(until), ..spec.clone() };
+        let mut spec = EnactmentSpec { stage: Stage::Released, release_expires: Some(until), ..spec.clone() };
+        // If it fails, it failed at this generation.
+        spec.policy.generation = spec.policy.generation.max(self.situation.policy.generation);
         Some(Step::Release { spec: Box::new(spec), until })
     }
 
@@ -183,7 +185,7 @@ impl<'a> Slots<'a> {
         let status = match &candidate.phase {
             NodePhase::Waiting => WaitingStatus::pending(
                 EnactmentReason::MaxUnavailableLimitReached,
-                "waits for its turn: maxUnavailable nodes are already being changed",
+                "waits for its turn: maxUnavailable nodes are being changed or have failed",
             ),
             NodePhase::Blocked(BlockedBy::Stopped(reason)) => WaitingStatus::aborted(reason.to_string()),
             NodePhase::Blocked(reason) => {

@@ -7,9 +7,10 @@ use linesman_api::policy::{BlockedNode, NodeCounts, PolicyStatus, Waves};
 use linesman_api::reasons::PolicyReason;
 
 use super::candidate::Candidate;
-use super::facts::PolicyFacts;
+use super::facts::{EnactmentFacts, PolicyFacts};
 use super::gate::Gate;
-use super::phase::{BlockedBy, NodePhase};
+use super::limit::beyond_all;
+use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
 
 /// How many nodes are named; a status that names all would grow with the fleet.
@@ -45,7 +46,7 @@ fn counts(candidates: &[Candidate<'_>]) -> NodeCounts {
         let count = match &candidate.phase {
             NodePhase::Done => &mut counts.available,
             NodePhase::InProgress | NodePhase::Claimed => &mut counts.progressing,
-            NodePhase::Failed { .. } => &mut counts.failing,
+            NodePhase::Failed(_) => &mut counts.failing,
             NodePhase::Blocked(BlockedBy::NodeNotReady(_)) => &mut counts.not_ready,
             NodePhase::Blocked(BlockedBy::Stopped(_) | BlockedBy::NoPreviousVersion)
             | NodePhase::Unaffected => &mut counts.aborted,
@@ -67,7 +68,7 @@ fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Bloc
     let blocked =
         |candidate: &Candidate<'_>, reason: String| BlockedNode { node: candidate.node.name.clone(), reason };
     let failed = candidates.iter().filter_map(|c| match c.phase {
-        NodePhase::Failed { expired } => Some(blocked(c, failure(c, expired))),
+        NodePhase::Failed(failure) => Some(blocked(c, describe(c, failure))),
         _ => None,
     });
     let others = candidates.iter().filter_map(|c| match &c.phase {
@@ -86,12 +87,18 @@ fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Bloc
     failed.chain(unknown).chain(others).take(NAMED).collect()
 }
 
-fn failure(candidate: &Candidate<'_>, expired: bool) -> String {
-    let conditions = candidate.enactment.map(|e| e.status.conditions.as_slice()).unwrap_or_default();
-    match find(conditions, EnactmentCondition::Failing) {
-        _ if expired => "did not report in time after its release".into(),
-        Some(condition) if !condition.message.is_empty() => condition.message.clone(),
-        _ => "failed".into(),
+fn describe(candidate: &Candidate<'_>, failure: Failure) -> String {
+    let own =
+        |e: &&EnactmentFacts| e.spec.as_ref().is_some_and(|spec| e.status.attempt == Some(spec.attempt));
+    let conditions = candidate.enactment.filter(own).map(|e| e.status.conditions.as_slice());
+    let failing = find(conditions.unwrap_or_default(), EnactmentCondition::Failing);
+    let message = failing.filter(|failing| failing.is_true() && !failing.message.is_empty());
+    match (failure, message) {
+        (Failure::Expired, None) => "did not report in time after its release".into(),
+        // It had retried until then.
+        (Failure::Expired, Some(failing)) => format!("{}; its release expired", failing.message),
+        (Failure::Reported, Some(failing)) => failing.message.clone(),
+        (Failure::Reported, None) => "failed".into(),
     }
 }
 
@@ -126,7 +133,7 @@ fn conditions(
     } else {
         (Available, PolicyReason::SuccessfullyConfigured, configured(counts) + &not_ready(counts))
     };
-    let summary = Summary { condition, reason, message };
+    let summary = Summary { condition, reason, message: message + &capped(policy, counts) };
     PolicyCondition::ALL.iter().map(|kind| summary.of(*kind, policy.generation)).collect()
 }
 
@@ -195,6 +202,16 @@ fn progressing(policy: &PolicyFacts, gate: &Gate<'_>, counts: &NodeCounts) -> St
         (None, canaries) => format!("; waiting for the canaries: {}", canaries.join(", ")),
     };
     progress + &reason + &not_ready(counts)
+}
+
+fn capped(policy: &PolicyFacts, counts: &NodeCounts) -> String {
+    let nodes = usize::try_from(counts.matching).unwrap_or(usize::MAX);
+    match beyond_all(policy.spec.max_unavailable.as_ref(), nodes) {
+        Some(written) if nodes > 0 && !policy.deleting => {
+            format!("; maxUnavailable is {written}, which counts as {nodes}: the policy has no more nodes")
+        }
+        _ => String::new(),
+    }
 }
 
 fn not_ready(counts: &NodeCounts) -> String {

@@ -31,7 +31,7 @@ pub enum Step {
         spec: Box<EnactmentSpec>,
         until: Time,
     },
-    /// Withdraw a release that the agent has not started.
+    /// Withdraw a release under which the agent changes nothing at this moment.
     Withdraw(Box<EnactmentSpec>),
     /// The agent did not finish in time.
     Expire(Box<EnactmentSpec>),
