@@ -121,9 +121,38 @@ impl Agent {
         }
     }
 
+    /// In a cluster nothing is changed without a release: whether that of this policy still holds.
+    async fn is_released(&mut self, policy: &Policy, last_failure: Option<&str>) -> bool {
+        let Some(cluster) = &mut self.cluster else { return true };
+        match cluster.confirm_release(&policy.name, last_failure).await {
+            Ok(true) => return true,
+            Ok(false) => {
+                info!(policy = policy.name, "its release has ended; it waits for a new one");
+                ledger::await_release(&mut self.ledger, &policy.name);
+                self.sources = cluster.sources(&self.ledger);
+                self.store();
+            }
+            Err(error) => {
+                let outcome = act::hindered(format!("cannot confirm the release: {error}"));
+                warn!(policy = policy.name, "{}", reason(&outcome));
+                self.note(policy, None, &outcome);
+            }
+        }
+        false
+    }
+
     async fn apply(&mut self, names: &[String]) {
         let named = |name: &String| self.sources.policies.iter().find(|p| p.name == *name).cloned();
-        let policies: Vec<Policy> = names.iter().filter_map(named).collect();
+        let mut policies = Vec::new();
+        for policy in names.iter().filter_map(named).collect::<Vec<Policy>>() {
+            let last_failure = ledger::last_failure(&self.ledger, &policy.name);
+            if self.is_released(&policy, last_failure.as_deref()).await {
+                policies.push(policy);
+            }
+        }
+        if policies.is_empty() {
+            return;
+        }
         let secrets = match &self.cluster {
             Some(cluster) => cluster.secrets(&policies).await,
             None => Secrets::default(),
@@ -165,7 +194,12 @@ impl Agent {
                     "applied together: {}; applying them one by one",
                     reason(&outcome)
                 );
+                let together = reason(&outcome);
                 for one in &all {
+                    // The search takes long, and a release may expire meanwhile.
+                    if !self.is_released(&one.policy, Some(&together)).await {
+                        continue;
+                    }
                     let outcome = match act::begin(&self.config.settings).await {
                         Ok(session) => self.together(session, &[one], &secrets).await,
                         Err(outcome) => outcome,
@@ -222,6 +256,9 @@ impl Agent {
 
     async fn revert(&mut self, name: &str) {
         let Some(entry) = self.ledger.get(name).cloned() else { return };
+        if !self.is_released(&entry.policy, None).await {
+            return;
+        }
         let applied = self.ledger.applied();
         if let Some(cluster) = &self.cluster {
             cluster.probes.assume_ready(false);

@@ -62,6 +62,10 @@ pub struct Cluster {
     pub probes: Arc<ClusterProbes>,
     /// Status updates that were sent and not yet seen by the watch.
     sent: BTreeMap<String, Value>,
+    /// Releases that were accepted and not used since, and when.
+    begun: BTreeMap<String, tokio::time::Instant>,
+    /// Releases whose start was reported without an answer, by their end: it may have arrived.
+    unanswered: BTreeMap<String, Option<Time>>,
     /// No release is accepted before then, after the API server did not answer.
     patience: Option<tokio::time::Instant>,
 }
@@ -95,6 +99,8 @@ impl Cluster {
             probes: Arc::new(ClusterProbes::new(config.kubeconfig.clone(), &config.node)),
             releases,
             sent: BTreeMap::new(),
+            begun: BTreeMap::new(),
+            unanswered: BTreeMap::new(),
             patience: None,
         })
     }

@@ -57,6 +57,9 @@ impl Cluster {
                     enactment::pending_status(release, &bound, ledger.get(name), differences, now)
                 })
                 .or_else(|| enactment::outdated(&bound, &self.releases, now))
+                .or_else(|| {
+                    enactment::unrecorded(&bound, &self.releases, now).filter(|_| !self.is_unanswered(&bound))
+                })
                 .or_else(|| enactment::frozen(&bound, &self.releases, &freeze?.to_string(), now));
             self.send_status(name, &bound.uid, status);
         }
