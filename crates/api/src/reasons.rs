@@ -35,6 +35,18 @@ words! {
 }
 
 words! {
+    /// Why an agent asks to be released again.
+    ReleaseRequest {
+        /// The host has drifted, and the policy says `drift: Correct`.
+        Drifted,
+        /// The policy is applied, but the agent has lost its record of it.
+        RecordLost,
+        /// The policy was refused because of another one that no longer conflicts.
+        ConflictEnded,
+    }
+}
+
+words! {
     NodeStateReason { SuccessfullyConfigured, FailedToConfigure }
 }
 

@@ -63,3 +63,19 @@ fn a_change_that_was_begun_and_forgotten_is_reported() {
     assert_eq!(fleet.network("n1"), before);
     assert_eq!(fleet.verdicts("n1", "c"), ["rolled-back"]);
 }
+
+#[test]
+fn an_applied_policy_is_adopted_again_under_a_release() {
+    let fleet = Fleet::new("lost-applied", 1);
+    fleet.policy("d", &json!({ "onDelete": "Revert", "desiredState": bridge_of("br-d", 1400) }));
+    fleet.wait_policy("d", "Available");
+    let activations = fleet.activations("n1");
+    fleet.kill_agent("n1");
+    fleet.node("n1").run(["rm", "-r", EVERYTHING]).unwrap();
+    fleet.start_agent(fleet.node("n1"));
+    fleet.eventually("it was released again", || fleet.enactment("n1", "d")["status"]["attempt"] == 2);
+    fleet.wait_policy("d", "Available");
+    assert_eq!(fleet.activations("n1"), activations, "what held was left alone");
+    fleet.node("n1").run(["ip", "link", "set", "br-d", "mtu", "1300"]).unwrap();
+    fleet.eventually("drift is seen again", || fleet.message("n1", "d", "Drifted").contains("1300"));
+}

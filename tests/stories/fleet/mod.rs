@@ -9,6 +9,7 @@ mod bridge_everywhere;
 mod captures;
 mod clocks;
 mod control_plane;
+mod corrected;
 mod cut_off;
 mod deleted;
 mod edited;

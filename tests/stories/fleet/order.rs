@@ -100,3 +100,20 @@ fn a_conflict_ends_when_the_other_policy_is_deleted() {
         assert_eq!(fleet.mtu("n1", "br-both"), mtu.to_string());
     }
 }
+
+#[test]
+fn a_policy_that_its_node_refused_follows_when_the_conflict_has_ended() {
+    let fleet = Fleet::new("contradict-capture", 1);
+    fleet.policy("plain", &json!({ "desiredState": bridge_of("br-both", 1400) }));
+    fleet.wait_policy("plain", "Available");
+    // What captures find is known on the node only, so the operator cannot see the conflict.
+    let capture = json!({ "any": "interfaces.name == \"eth1\"" });
+    fleet.policy("captures", &json!({ "capture": capture, "desiredState": bridge_of("br-both", 1300) }));
+    fleet.wait_enactment("n1", "captures", "Failing");
+    let message = fleet.message("n1", "captures", "Failing");
+    assert!(message.contains("conflict") && message.contains("plain"), "{message}");
+    assert_eq!(fleet.mtu("n1", "br-both"), "1400");
+    fleet.delete("plain");
+    fleet.wait_policy("captures", "Available");
+    assert_eq!(fleet.mtu("n1", "br-both"), "1300");
+}

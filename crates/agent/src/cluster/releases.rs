@@ -84,6 +84,7 @@ impl Cluster {
             revert = bound.spec.revert,
             "release accepted"
         );
+        self.take_request(policy, ledger);
         let mut release = match enactment::policy(&bound, &desired::schema) {
             Ok(policy) => self.release(&bound, policy, ledger),
             Err(problems) => {
@@ -225,6 +226,7 @@ impl Cluster {
     pub fn report_conflict(&mut self, name: &str, why: &str) {
         if let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) {
             release.report(report::ended(&Outcome::abandoned(Category::Input, why), false), true);
+            release.refused = true;
             self.store();
         }
     }

@@ -151,6 +151,13 @@ fn rollout() -> Value {
                      is greater, the rollout continues after maxUnavailable failures, one node at a time.",
                 ),
         ),
+        (
+            "soak",
+            number(0, 3600).about(
+                "soak is how long a node is watched after it was configured, in seconds. A node that becomes not ready in this \
+                 time counts as failed. The next nodes do not wait for it. Defaults to 60.",
+            ),
+        ),
     ])
     .rule(
         "!(has(self.abort) && self.abort && has(self.undo) && self.undo)",
@@ -186,6 +193,12 @@ fn status() -> Value {
         ("nodes", counts()),
         ("waves", waves()),
         ("blockedNodes", blocked_nodes()),
+        (
+            "soakingNodes",
+            list(string()).with("x-kubernetes-list-type", "atomic").about(
+                "soakingNodes lists the first 10 nodes that were configured less than rollout.soak ago.",
+            ),
+        ),
         (
             "unavailableNodeCountMap",
             map(integer()).about(

@@ -9,4 +9,4 @@ mod status;
 
 pub use accept::{Accepted, Bound, Unreadable, accepted, is_begun, is_new_release, make_due, policy};
 pub use releases::{AcceptedRelease, AcceptedReleases, Planned, Validity};
-pub use status::{frozen, outdated, pending_status, started, unreadable, unrecorded};
+pub use status::{frozen, lost_record, outdated, pending_status, started, unreadable, unrecorded};

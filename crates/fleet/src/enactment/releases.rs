@@ -60,6 +60,9 @@ pub struct AcceptedRelease {
     pub features: Vec<String>,
     #[serde(default)]
     pub ended: bool,
+    /// It ended because the policy conflicted with others on this node.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
     /// Whether the API server has the conditions.
     #[serde(default)]
     pub published: bool,
@@ -131,6 +134,7 @@ impl AcceptedRelease {
             conditions: Vec::new(),
             features: Vec::new(),
             ended: false,
+            refused: false,
             published: false,
         }
     }

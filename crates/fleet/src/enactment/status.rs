@@ -3,7 +3,7 @@
 use linesman_api::condition::{Condition, dated, find, is_true};
 use linesman_api::conditions::EnactmentCondition::{Available, Drifted, Failing, Progressing};
 use linesman_api::enactment::{EnactmentStatus, Stage};
-use linesman_api::reasons::EnactmentReason;
+use linesman_api::reasons::{EnactmentReason, ReleaseRequest};
 use linesman_api::time::Time;
 
 use super::{AcceptedRelease, AcceptedReleases, Bound, Unreadable, is_begun, is_new_release};
@@ -32,6 +32,7 @@ pub fn pending_status(
     bound: &Bound,
     entry: Option<&Entry>,
     drift: &[Difference],
+    request: Option<ReleaseRequest>,
     now: Time,
 ) -> Option<EnactmentStatus> {
     // A newer release, or one that is being written, does not wait for the status of the one before.
@@ -45,7 +46,9 @@ pub fn pending_status(
     // A cluster that was restored from a backup has lost the status.
     let lost = bound.status.attempt != Some(release.attempt) || !has(&bound.status, &release.conditions);
     let drift_changed = !has_drift(&bound.status.conditions, drifted.as_ref());
-    if release.published && !lost && !drift_changed {
+    let requests_release = request.filter(|_| release.ended).map(|request| request.to_string());
+    let request_changed = bound.status.requests_release != requests_release;
+    if release.published && !lost && !drift_changed && !request_changed {
         return None;
     }
     let conditions = release.conditions.iter().cloned().chain(drifted).collect();
@@ -59,6 +62,7 @@ pub fn pending_status(
         attempt: Some(release.attempt),
         observed_generation: Some(bound.generation),
         conditions: dated(&bound.status.conditions, conditions, now),
+        requests_release,
         features: release.features.clone(),
         ..EnactmentStatus::default()
     })
@@ -106,6 +110,19 @@ pub fn unrecorded(bound: &Bound, releases: &AcceptedReleases, now: Time) -> Opti
     };
     let conditions = dated(conditions, report::ended(&outcome, bound.spec.revert), now);
     Some(EnactmentStatus { conditions, ..started(bound, now) })
+}
+
+/// The policy is applied, and this node has no record of it: whether it still holds, and what would revert it, is only known when
+/// it is applied again.
+pub fn lost_record(bound: &Bound, releases: &AcceptedReleases) -> Option<EnactmentStatus> {
+    let released = matches!(bound.spec.stage, Stage::Released | Stage::Expired) && !bound.spec.revert;
+    let applied = released && is_begun(bound) && is_true(&bound.status.conditions, Available);
+    let requests_release = Some(ReleaseRequest::RecordLost.to_string());
+    if !applied || releases.0.contains_key(&bound.policy) || bound.status.requests_release == requests_release
+    {
+        return None;
+    }
+    Some(EnactmentStatus { requests_release, ..bound.status.clone() })
 }
 
 /// An enactment that cannot be read fails, whatever it asks for; nothing is done for it.
@@ -205,7 +222,7 @@ mod tests {
     }
 
     fn pending(release: &AcceptedRelease, bound: &Bound, drift: &[Difference]) -> Option<EnactmentStatus> {
-        pending_status(release, bound, Some(&entry()), drift, Time(100))
+        pending_status(release, bound, Some(&entry()), drift, None, Time(100))
     }
 
     #[test]

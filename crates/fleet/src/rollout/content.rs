@@ -76,6 +76,7 @@ pub fn enactment_spec(
         attempt: attempt(before) + i64::from(stage == Stage::Claimed),
         // The next release must expire later than this one, or the agent takes it for an old one.
         release_expires: old.and_then(|spec| spec.release_expires),
+        failed_soak: None,
         previous: before.and_then(|enactment| previous(policy, content, enactment)),
     }
 }

@@ -16,7 +16,8 @@ use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
 use super::quorum::Quorum;
 use super::slots::Slots;
-use super::status::status;
+use super::soak;
+use super::status::{NAMED, status};
 use super::steps::{Action, Step};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +38,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     let (mut candidates, gone) = candidates(situation, &index);
     let others = OtherPolicies::of(situation, &index);
     candidates.iter_mut().for_each(|candidate| retry_after_dependency(candidate, &others));
+    let failed_soak = soak::fail(situation, &mut candidates);
     let limit = limit(policy.spec.max_unavailable.as_ref(), candidates.len());
     let gate = Gate::of(policy, &candidates, limit);
     let mut slots = Slots {
@@ -47,19 +49,25 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         limit,
         taken: taken(situation, &candidates, limit),
     };
-    let mut actions = gone;
+    let mut actions = failed_soak;
+    actions.extend(gone);
     actions.extend(slots.assign(&mut candidates));
     match finalizer(situation, candidates.is_empty()) {
         Some(keep @ Action::Finalizer { keep: true }) => actions.insert(0, keep),
         last => actions.extend(last),
     }
+    let soaking: Vec<(&str, Time)> =
+        candidates.iter().filter_map(|c| Some((c.node.name.as_str(), soak::until(situation, c)?))).collect();
+    let mut status = status(policy, &candidates, &gate, limit);
+    status.soaking_nodes = soaking.iter().take(NAMED).map(|(node, _)| node.to_string()).collect();
     Decision {
         actions,
-        status: status(policy, &candidates, &gate, limit),
+        status,
         nodes: candidates.iter().map(|c| (c.node.name.clone(), c.phase.clone())).collect(),
         wake: situation
             .own()
             .filter_map(|e| NodeProgress::of(e).until())
+            .chain(soaking.iter().map(|(_, until)| *until))
             .filter(|until| *until > situation.now)
             .min(),
     }

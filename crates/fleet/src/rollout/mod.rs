@@ -23,6 +23,7 @@ mod progress;
 mod quorum;
 mod render;
 mod slots;
+mod soak;
 mod status;
 mod steps;
 mod waiting;

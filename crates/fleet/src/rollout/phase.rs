@@ -28,6 +28,8 @@ pub enum Failure {
     Reported,
     /// Its release expired.
     Expired,
+    /// It was configured, and became not ready soon after.
+    NotReady,
 }
 
 /// Why a node is not released.

@@ -33,6 +33,9 @@ impl Decision {
         for blocked in &status.blocked_nodes {
             let _ = writeln!(text, "  {}: {}", blocked.node, blocked.reason);
         }
+        if !status.soaking_nodes.is_empty() {
+            let _ = writeln!(text, "soaking: {}", status.soaking_nodes.join(", "));
+        }
         if let Some(wake) = self.wake {
             let _ = writeln!(text, "decide again: {wake}");
         }
@@ -65,6 +68,7 @@ fn describe_step(step: &Step) -> String {
         Step::Unclaim(_) => format!("give the slot back, {version}"),
         Step::Release { until, .. } => format!("release until {until}, {version}"),
         Step::Withdraw(_) => format!("withdraw the release, {version}"),
+        Step::FailSoak(_) => format!("count as failed, {version}"),
         Step::Expire(_) => format!("expire {version}"),
         Step::SetStatus(status) => {
             format!("set {} ({}): {}", status.condition, status.reason, status.message)
@@ -80,6 +84,7 @@ fn describe_phase(phase: &NodePhase) -> String {
         NodePhase::Claimed => "claimed".into(),
         NodePhase::Failed(Failure::Reported) => "failed".into(),
         NodePhase::Failed(Failure::Expired) => "failed: expired".into(),
+        NodePhase::Failed(Failure::NotReady) => "failed: not ready".into(),
         NodePhase::Waiting => "waiting".into(),
         NodePhase::Blocked(blocked_by) => format!("blocked: {blocked_by}"),
         NodePhase::Unaffected => "unaffected".into(),

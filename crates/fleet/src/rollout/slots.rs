@@ -43,7 +43,10 @@ impl<'a> Slots<'a> {
             let name = &candidate.node.name;
             actions.extend(step.map(|step| Action::for_node(name, candidate.enactment, step)));
         }
-        for candidate in candidates.iter_mut().filter(|c| !c.progress().is_some_and(NodeProgress::has_slot)) {
+        let mut waiting: Vec<&mut Candidate<'a>> =
+            candidates.iter_mut().filter(|c| !c.progress().is_some_and(NodeProgress::has_slot)).collect();
+        waiting.sort_by_key(|candidate| candidate.is_repeated());
+        for candidate in waiting {
             if let Some(step) = self.waiting(candidate) {
                 let action = Action::for_node(&candidate.node.name, candidate.enactment, step);
                 // What does not start a node comes last.

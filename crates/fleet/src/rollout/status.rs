@@ -12,9 +12,10 @@ use super::gate::Gate;
 use super::limit::beyond_all;
 use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
+use super::soak;
 
 /// How many nodes are named; a status that names all would grow with the fleet.
-const NAMED: usize = 10;
+pub const NAMED: usize = 10;
 
 pub fn status(
     policy: &PolicyFacts,
@@ -68,7 +69,7 @@ fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Bloc
     let blocked =
         |candidate: &Candidate<'_>, reason: String| BlockedNode { node: candidate.node.name.clone(), reason };
     let failed = candidates.iter().filter_map(|c| match c.phase {
-        NodePhase::Failed(failure) => Some(blocked(c, describe(c, failure))),
+        NodePhase::Failed(failure) => Some(blocked(c, describe(policy, c, failure))),
         _ => None,
     });
     let others = candidates.iter().filter_map(|c| match &c.phase {
@@ -87,7 +88,7 @@ fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Bloc
     failed.chain(unknown).chain(others).take(NAMED).collect()
 }
 
-fn describe(candidate: &Candidate<'_>, failure: Failure) -> String {
+fn describe(policy: &PolicyFacts, candidate: &Candidate<'_>, failure: Failure) -> String {
     let own =
         |e: &&EnactmentFacts| e.spec.as_ref().is_some_and(|spec| e.status.attempt == Some(spec.attempt));
     let conditions = candidate.enactment.filter(own).map(|e| e.status.conditions.as_slice());
@@ -99,6 +100,9 @@ fn describe(candidate: &Candidate<'_>, failure: Failure) -> String {
         (Failure::Expired, Some(failing)) => format!("{}; its release expired", failing.message),
         (Failure::Reported, Some(failing)) => failing.message.clone(),
         (Failure::Reported, None) => "failed".into(),
+        (Failure::NotReady, _) => {
+            format!("became not ready within {} s after it was configured", soak::seconds(policy))
+        }
     }
 }
 

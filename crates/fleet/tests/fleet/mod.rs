@@ -54,6 +54,11 @@ pub enum Event {
     Attempt {
         node: usize,
     },
+    /// Somebody changes what is applied, and the agent asks for a release to correct it.
+    Drift {
+        node: usize,
+        policy: usize,
+    },
     AgentDies {
         node: usize,
     },
@@ -113,6 +118,7 @@ pub fn event() -> impl Strategy<Value = Event> {
         12 => (node.clone(), prop::bool::weighted(0.85)).prop_map(|(node, well)| Event::End { node, well }),
         3 => node.clone().prop_map(|node| Event::Retry { node }),
         3 => node.clone().prop_map(|node| Event::Attempt { node }),
+        3 => (node.clone(), policy.clone()).prop_map(|(node, policy)| Event::Drift { node, policy }),
         2 => node.clone().prop_map(|node| Event::AgentDies { node }),
         2 => node.clone().prop_map(|node| Event::AgentReturns { node }),
         2 => (node.clone(), prop::bool::weighted(0.7)).prop_map(|(node, ready)| Event::Ready { node, ready }),
@@ -234,6 +240,7 @@ impl Fleet {
             Event::End { node, well } => self.end(NODES[*node], *well),
             Event::Retry { node } => self.retry(NODES[*node]),
             Event::Attempt { node } => self.attempt(NODES[*node]),
+            Event::Drift { node, policy } => self.drift(NODES[*node], POLICIES[*policy]),
             Event::AgentDies { node } => self.on(NODES[*node], |n| n.agent_since = None),
             Event::AgentReturns { node } => {
                 let now = self.now;
@@ -438,6 +445,17 @@ impl Fleet {
         let enactment = self.enactments.get(&(work.policy.clone(), node.to_string()));
         let spec = enactment.and_then(|e| e.spec.as_ref());
         spec.is_some_and(|spec| spec.stage == Stage::Released && spec.attempt == work.attempt)
+    }
+
+    fn drift(&mut self, node: &str, policy: &str) {
+        let there = self.is_there(node);
+        let key = (policy.to_string(), node.to_string());
+        let Some(enactment) = self.enactments.get_mut(&key).filter(|_| there) else { return };
+        if NodeProgress::of(enactment) == NodeProgress::Available {
+            enactment.status.requests_release = Some("Drifted".into());
+            enactment.version = (self.revision + 1).to_string();
+            self.remember();
+        }
     }
 
     fn retry(&mut self, node: &str) {
