@@ -112,6 +112,9 @@ fn a_policy_that_its_node_refused_follows_when_the_conflict_has_ended() {
     fleet.wait_enactment("n1", "captures", "Failing");
     let message = fleet.message("n1", "captures", "Failing");
     assert!(message.contains("conflict") && message.contains("plain"), "{message}");
+    fleet.eventually("the policy has that reason, too", || {
+        fleet.reason_and_message("captures").0 == "PoliciesConflict"
+    });
     assert_eq!(fleet.mtu("n1", "br-both"), "1400");
     fleet.delete("plain");
     fleet.wait_policy("captures", "Available");

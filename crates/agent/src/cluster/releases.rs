@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use linesman_api::condition::Condition;
 use linesman_api::enactment::Stage;
+use linesman_api::reasons::EnactmentReason;
 use linesman_api::time::Time;
 use linesman_core::codes::failures::NO_SNAPSHOT;
 use linesman_core::diagnostic::Diagnostic;
@@ -88,7 +90,9 @@ impl Cluster {
         let mut release = match enactment::policy(&bound, &desired::schema) {
             Ok(policy) => self.release(&bound, policy, ledger),
             Err(problems) => {
-                refused(&bound, &problems.iter().map(Diagnostic::line).collect::<Vec<_>>().join("; "))
+                let why = problems.iter().map(Diagnostic::line).collect::<Vec<_>>().join("; ");
+                let outcome = Outcome::abandoned(Category::Input, why);
+                unusable(&bound, report::refused(&outcome, EnactmentReason::DocumentRefused))
             }
         };
         release.accepted_at = clock::now();
@@ -169,12 +173,12 @@ impl Cluster {
                 }
                 release
             }
-            None => refused(
-                bound,
-                &format!(
+            None => {
+                let why = format!(
                     "this node has no record of what the policy changed; declare the state that you want in another policy [{NO_SNAPSHOT}]"
-                ),
-            ),
+                );
+                unusable(bound, report::ended(&Outcome::abandoned(Category::Input, why), true))
+            }
         }
     }
 
@@ -225,16 +229,17 @@ impl Cluster {
     /// A policy that conflicts with others is not applied, and is reported as failed.
     pub fn report_conflict(&mut self, name: &str, why: &str) {
         if let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) {
-            release.report(report::ended(&Outcome::abandoned(Category::Input, why), false), true);
+            let outcome = Outcome::abandoned(Category::Input, why);
+            release.report(report::refused(&outcome, EnactmentReason::PoliciesConflict), true);
             release.refused = true;
             self.store();
         }
     }
 }
 
-fn refused(bound: &Bound, why: &str) -> AcceptedRelease {
+/// A release that ends as soon as it is accepted.
+fn unusable(bound: &Bound, conditions: Vec<Condition>) -> AcceptedRelease {
     let mut release = AcceptedRelease::of(bound, None);
-    let outcome = Outcome::abandoned(Category::Input, why);
-    release.report(report::ended(&outcome, bound.spec.revert), true);
+    release.report(conditions, true);
     release
 }

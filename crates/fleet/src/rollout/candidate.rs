@@ -29,9 +29,8 @@ impl<'a> Candidate<'a> {
             Ok(state) => state,
             Err(error) => {
                 let blocked_by = match &error {
-                    OverlayError::Ambiguous { .. } | OverlayError::ClearSecret { .. } => {
-                        BlockedBy::Conflict(error.to_string())
-                    }
+                    OverlayError::Ambiguous { .. } => BlockedBy::HostsOverlap(error.to_string()),
+                    OverlayError::ClearSecret { .. } => BlockedBy::DocumentRefused(error.to_string()),
                     OverlayError::MacsUnknown => BlockedBy::WaitsFor(error.to_string()),
                 };
                 let phase = without_content(enactment, blocked_by);
@@ -39,7 +38,7 @@ impl<'a> Candidate<'a> {
             }
         };
         let content = Content::of_policy(policy, state);
-        let undo = !policy.deleting && policy.spec.rollout.as_ref().is_some_and(|rollout| rollout.undo);
+        let undo = policy.undoes();
         match enactment {
             _ if !undo => Self::wanting(policy, node, enactment, content),
             Some(enactment) => Self::undoing(policy, node, enactment, content),

@@ -78,6 +78,13 @@ pub struct EnactmentFacts {
     pub status: EnactmentStatus,
 }
 
+impl PolicyFacts {
+    /// Whether nodes return to the previous version.
+    pub fn undoes(&self) -> bool {
+        !self.deleting && self.spec.rollout.as_ref().is_some_and(|rollout| rollout.undo)
+    }
+}
+
 impl EnactmentFacts {
     /// Why its agent asks for another release, after the last one ended.
     pub fn request(&self) -> Option<ReleaseRequest> {

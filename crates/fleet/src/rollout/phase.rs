@@ -36,8 +36,12 @@ pub enum Failure {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockedBy {
     NodeNotReady(NotReady),
-    /// The policy conflicts with another one or with itself on this node.
+    /// The policy conflicts with another one on this node.
     Conflict(String),
+    /// Two entries of `hosts` match the node.
+    HostsOverlap(String),
+    /// The document cannot be given to any agent.
+    DocumentRefused(String),
     Paused,
     Stopped(StopReason),
     /// The canaries are not all configured.
@@ -65,7 +69,10 @@ impl fmt::Display for BlockedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NodeNotReady(reason) => reason.fmt(f),
-            Self::Conflict(reason) | Self::WaitsFor(reason) => f.write_str(reason),
+            Self::Conflict(reason)
+            | Self::HostsOverlap(reason)
+            | Self::DocumentRefused(reason)
+            | Self::WaitsFor(reason) => f.write_str(reason),
             Self::Stopped(reason) => reason.fmt(f),
             Self::Canary => f.write_str("waits until all canaries are configured"),
             Self::Paused => f.write_str("the rollout is paused"),

@@ -191,8 +191,13 @@ impl<'a> Slots<'a> {
                 "waits for its turn: maxUnavailable nodes are being changed or have failed",
             ),
             NodePhase::Blocked(BlockedBy::Stopped(reason)) => WaitingStatus::aborted(reason.to_string()),
-            NodePhase::Blocked(reason) => {
-                WaitingStatus::pending(EnactmentReason::Blocked, reason.to_string())
+            NodePhase::Blocked(blocked_by) => {
+                let reason = match blocked_by {
+                    BlockedBy::Conflict(_) => EnactmentReason::PoliciesConflict,
+                    BlockedBy::DocumentRefused(_) => EnactmentReason::DocumentRefused,
+                    _ => EnactmentReason::Blocked,
+                };
+                WaitingStatus::pending(reason, blocked_by.to_string())
             }
             NodePhase::Unaffected => WaitingStatus::aborted("the rollout was undone"),
             _ => return None,

@@ -49,8 +49,9 @@ fn counts(candidates: &[Candidate<'_>]) -> NodeCounts {
             NodePhase::InProgress | NodePhase::Claimed => &mut counts.progressing,
             NodePhase::Failed(_) => &mut counts.failing,
             NodePhase::Blocked(BlockedBy::NodeNotReady(_)) => &mut counts.not_ready,
-            NodePhase::Blocked(BlockedBy::Stopped(_) | BlockedBy::NoPreviousVersion)
-            | NodePhase::Unaffected => &mut counts.aborted,
+            NodePhase::Blocked(BlockedBy::Stopped(_) | BlockedBy::NoPreviousVersion) => &mut counts.aborted,
+            // It joined, or never had its turn: that it stays as it is was asked for.
+            NodePhase::Unaffected => continue,
             NodePhase::Waiting | NodePhase::Blocked(_) => &mut counts.pending,
         };
         *count += 1;
@@ -114,10 +115,8 @@ fn conditions(
     counts: &NodeCounts,
 ) -> Vec<Condition> {
     use PolicyCondition::{Available, Degraded, Ignored, Progressing};
-    let conflict = candidates.iter().find_map(|c| match &c.phase {
-        NodePhase::Blocked(reason @ (BlockedBy::Conflict(_) | BlockedBy::NoPreviousVersion)) => {
-            Some((c.node.name.as_str(), reason))
-        }
+    let refused = candidates.iter().find_map(|c| match &c.phase {
+        NodePhase::Blocked(blocked_by) => Some((c.node.name.as_str(), refusal(blocked_by)?, blocked_by)),
         _ => None,
     });
     let unfinished =
@@ -125,20 +124,44 @@ fn conditions(
     let (condition, reason, message) = if counts.matching == 0 {
         (Ignored, PolicyReason::NoMatchingNode, no_node(policy).into())
     } else if counts.failing + counts.aborted > 0 {
-        (Degraded, PolicyReason::FailedToConfigure, degraded(gate, counts))
-    } else if let Some((node, reason)) = conflict {
-        (Degraded, PolicyReason::PoliciesConflict, format!("{node}: {reason}"))
+        (Degraded, failed_because(candidates), degraded(gate, counts))
+    } else if let Some((node, reason, blocked_by)) = refused {
+        (Degraded, reason, format!("{node}: {blocked_by}"))
     } else if unfinished {
         let reason = match gate.closed_by() {
             Some(BlockedBy::Paused) => PolicyReason::RolloutPaused,
             _ => PolicyReason::ConfigurationProgressing,
         };
         (Progressing, reason, progressing(policy, gate, counts))
+    } else if policy.undoes() {
+        (Available, PolicyReason::RolloutUndone, undone(counts) + &not_ready(counts))
     } else {
         (Available, PolicyReason::SuccessfullyConfigured, configured(counts) + &not_ready(counts))
     };
     let summary = Summary { condition, reason, message: message + &capped(policy, counts) };
     PolicyCondition::ALL.iter().map(|kind| summary.of(*kind, policy.generation)).collect()
+}
+
+/// Why no node can be changed, whatever happens on the nodes.
+fn refusal(blocked_by: &BlockedBy) -> Option<PolicyReason> {
+    match blocked_by {
+        BlockedBy::Conflict(_) => Some(PolicyReason::PoliciesConflict),
+        BlockedBy::HostsOverlap(_) => Some(PolicyReason::HostsOverlap),
+        BlockedBy::DocumentRefused(_) => Some(PolicyReason::DocumentRefused),
+        _ => None,
+    }
+}
+
+/// What the agents found wrong with the policy itself is its reason, too.
+fn failed_because(candidates: &[Candidate<'_>]) -> PolicyReason {
+    let failed = candidates.iter().filter(|c| matches!(c.phase, NodePhase::Failed(Failure::Reported)));
+    let conditions =
+        failed.filter_map(|c| find(&c.enactment?.status.conditions, EnactmentCondition::Failing));
+    let known = |reason: PolicyReason| {
+        conditions.clone().any(|failing| failing.is_true() && failing.reason == reason.as_str())
+    };
+    let own = [PolicyReason::DocumentRefused, PolicyReason::PoliciesConflict];
+    own.into_iter().find(|reason| known(*reason)).unwrap_or(PolicyReason::FailedToConfigure)
 }
 
 struct Summary {
@@ -173,6 +196,18 @@ fn no_node(policy: &PolicyFacts) -> &'static str {
 
 fn configured(counts: &NodeCounts) -> String {
     format!("{} of {} nodes configured", counts.available, counts.matching)
+}
+
+fn undone(counts: &NodeCounts) -> String {
+    let untouched = match counts.matching.saturating_sub(counts.available + counts.not_ready) {
+        0 => String::new(),
+        many => format!(", {many} without any"),
+    };
+    format!(
+        "{} of {} nodes have the previous version{untouched}: the rollout was undone, and spec is not applied until rollout.undo is \
+         removed",
+        counts.available, counts.matching
+    )
 }
 
 fn degraded(gate: &Gate<'_>, counts: &NodeCounts) -> String {

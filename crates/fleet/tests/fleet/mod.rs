@@ -311,7 +311,7 @@ impl Fleet {
             }
             wrote = true;
             if let Action::Enactment { node, step: Step::Release { .. }, .. } = action {
-                let most = rollout.max_failures.map_or(limit, |most| most as usize);
+                let most = rollout.max_failures.map_or(limit, |most| usize::try_from(most).unwrap());
                 assert!(failed < most, "{node} is released after {failed} failures");
                 self.check_held(&(POLICIES[policy].to_string(), node.clone()), limit, failed);
             }
