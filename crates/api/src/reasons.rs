@@ -31,6 +31,8 @@ words! {
         MaxUnavailableLimitReached,
         /// Addition: waits for a node, a policy or a person; the message says for what.
         Blocked,
+        /// Addition: is released, but its node is busy with another policy.
+        Queued,
         /// Addition: the policy conflicts with another one on this node.
         PoliciesConflict,
         /// Addition: the document is refused wherever it is applied.

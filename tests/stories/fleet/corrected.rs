@@ -59,3 +59,22 @@ fn nodes_that_drift_at_the_same_time_are_corrected_one_after_the_other() {
         assert_eq!(fleet.changes(node, "drift"), ["committed"; 3], "{node}");
     }
 }
+
+#[test]
+fn a_node_that_is_cut_off_from_the_api_server_corrects_drift_by_itself() {
+    let fleet = Fleet::new("corrected-alone", 1);
+    fleet.policy("drift", &version(json!(1)));
+    fleet.wait_policy("drift", "Available");
+    fleet.cluster.stop_api_server().unwrap();
+    let began = std::time::Instant::now();
+    fleet.node("n1").run(["ip", "link", "set", "br-drift", "mtu", "1300"]).unwrap();
+    let corrected =
+        || fleet.mtu("n1", "br-drift") == "1400" && fleet.changes("n1", "drift") == ["committed"; 2];
+    fleet.eventually("it is corrected", corrected);
+    assert!(began.elapsed().as_secs() >= 30, "it did not wait for an answer");
+    fleet.cluster.start_api_server().unwrap();
+    fleet.refresh("n1");
+    fleet.wait_policy("drift", "Available");
+    assert_eq!(fleet.enactment("n1", "drift")["spec"]["attempt"], 1);
+    assert_eq!(fleet.changes("n1", "drift").len(), 2);
+}

@@ -120,3 +120,19 @@ fn a_policy_that_its_node_refused_follows_when_the_conflict_has_ended() {
     fleet.wait_policy("captures", "Available");
     assert_eq!(fleet.mtu("n1", "br-both"), "1300");
 }
+
+#[test]
+fn a_released_policy_says_what_its_node_is_busy_with() {
+    let fleet = Fleet::new("queued", 1);
+    fleet.stop_in_mid_change("n1");
+    fleet.policy("slow", &json!({ "desiredState": bridge("br-slow") }));
+    fleet.wait_in_mid_change("n1");
+    fleet.policy("next", &json!({ "desiredState": bridge("br-next") }));
+    let why = "is released, and waits until the policy slow is applied on this node";
+    fleet.eventually("it says so", || fleet.message("n1", "next", "Pending") == why);
+    assert_eq!(fleet.enactment_condition("n1", "next"), "Pending");
+    fleet.finish_change("n1");
+    fleet.wait_in_mid_change("n1");
+    fleet.finish_change("n1");
+    fleet.wait_policy("next", "Available");
+}

@@ -14,6 +14,7 @@ use super::gate::Gate;
 use super::limit::limit;
 use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
+use super::queue::Queue;
 use super::quorum::Quorum;
 use super::slots::Slots;
 use super::soak;
@@ -46,6 +47,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         gate: &gate,
         quorum: Quorum::of(&situation.nodes, &situation.enactments),
         others,
+        queue: Queue::of(situation),
         limit,
         taken: taken(situation, &candidates, limit),
     };
@@ -67,6 +69,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         wake: situation
             .own()
             .filter_map(|e| NodeProgress::of(e).until())
+            .chain(situation.own().filter_map(|e| slots.queue.due(e)))
             .chain(soaking.iter().map(|(_, until)| *until))
             .filter(|until| *until > situation.now)
             .min(),

@@ -32,6 +32,14 @@ pub struct Settings {
     pub release_for: u64,
 }
 
+impl Settings {
+    /// When the last release was written; it may have expired.
+    pub fn released_at(&self, spec: &EnactmentSpec) -> Option<Time> {
+        let lifetime = self.release_for + spec.options.patience.unwrap_or_default();
+        spec.release_expires.map(|expires| Time(expires.0.saturating_sub(lifetime)))
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self { release_for: 300 }

@@ -20,6 +20,7 @@ mod orphans;
 mod overlay;
 mod phase;
 mod progress;
+mod queue;
 mod quorum;
 mod render;
 mod slots;

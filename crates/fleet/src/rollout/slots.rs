@@ -12,6 +12,7 @@ use super::facts::{EnactmentFacts, Situation};
 use super::gate::Gate;
 use super::phase::{BlockedBy, NodePhase};
 use super::progress::NodeProgress;
+use super::queue::Queue;
 use super::quorum::Quorum;
 use super::steps::{Action, Step};
 use super::waiting::WaitingStatus;
@@ -22,6 +23,7 @@ pub struct Slots<'a> {
     pub gate: &'a Gate<'a>,
     pub quorum: Quorum<'a>,
     pub others: OtherPolicies<'a>,
+    pub queue: Queue<'a>,
     pub limit: usize,
     /// Slots that are taken, claims included.
     pub taken: usize,
@@ -90,7 +92,7 @@ impl<'a> Slots<'a> {
                 Some(Step::Withdraw(Box::new(self.spec(&content, Some(enactment), Stage::Bound))))
             }
             (Some(content), None) if !current => Some(self.supersede(candidate, &content, enactment)),
-            _ => None,
+            _ => self.queue.status(enactment).map(Step::SetStatus),
         }
     }
 

@@ -51,9 +51,7 @@ fn was_lost(node: &NodeFacts, configured_at: Time) -> bool {
 /// know.
 fn configured_at(situation: &Situation<'_>, enactment: &EnactmentFacts) -> Option<Time> {
     let spec = enactment.spec.as_ref()?;
-    let lifetime = situation.settings.release_for + spec.options.patience.unwrap_or_default();
-    let released = spec.release_expires.map(|expires| Time(expires.0.saturating_sub(lifetime)));
-    let released = released.filter(|at| *at <= situation.now)?;
+    let released = situation.settings.released_at(spec).filter(|at| *at <= situation.now)?;
     let reported = find(&enactment.status.conditions, Available)?.last_transition_time;
     Some(reported.filter(|at| *at >= released && *at <= situation.now).unwrap_or(released))
 }
