@@ -34,7 +34,7 @@ fn unfit(reason: impl Into<String>) -> Outcome {
 }
 
 /// The host lacks something, or is busy.
-fn hindered(reason: impl Into<String>) -> Outcome {
+pub fn hindered(reason: impl Into<String>) -> Outcome {
     Outcome::abandoned(Category::Environment, reason)
 }
 

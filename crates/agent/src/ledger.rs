@@ -33,6 +33,22 @@ pub fn revert_failed(entry: &mut Entry, outcome: &Outcome) {
     });
 }
 
+/// Why the last attempt of a policy that is tried again changed nothing.
+pub fn last_failure(ledger: &Ledger, name: &str) -> Option<String> {
+    match &ledger.get(name)?.policy_state {
+        PolicyState::Waiting { reason, attempts: 1.., .. } => Some(reason.clone()),
+        _ => None,
+    }
+}
+
+/// The policy is not tried again before the operator releases it again.
+pub fn await_release(ledger: &mut Ledger, name: &str) {
+    let state = ledger.0.get_mut(name).map(|entry| &mut entry.policy_state);
+    if let Some(PolicyState::Waiting { reason, .. }) = state {
+        *reason = format!("{reason}; waits for a new release");
+    }
+}
+
 fn waiting(reason: String, attempts: u32) -> PolicyState {
     PolicyState::Waiting { reason, attempts, until: clock::now() + BACKOFF.after(attempts).as_secs() }
 }

@@ -27,6 +27,9 @@ pub struct EnactmentSpec {
     /// The operator sets `Expired` then. Always later than that of the release before: so an agent recognises a new release.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_expires: Option<Time>,
+    /// When the node became not ready, soon after this attempt had succeeded: it counts as failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_soak: Option<Time>,
     /// The last version that was applied successfully: what `rollout.undo` returns to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Previous>,
@@ -85,6 +88,9 @@ pub struct EnactmentStatus {
     pub observed_generation: Option<i64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
+    /// Why the agent asks to be released again, a `ReleaseRequest`: it changes nothing by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests_release: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

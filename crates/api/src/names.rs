@@ -7,6 +7,9 @@ pub const NAMESPACE: &str = "nmstate";
 /// Service account of the agents, and of the operator.
 pub const AGENT: &str = "nmstate-handler";
 pub const OPERATOR: &str = "nmstate-operator";
+/// Field managers, in `metadata.managedFields`.
+pub const AGENT_MANAGER: &str = "linesman-agent";
+pub const OPERATOR_MANAGER: &str = "linesman-operator";
 
 /// A policy's name is also a label's value.
 pub const POLICY_NAME_LENGTH: usize = 63;

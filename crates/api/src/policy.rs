@@ -80,6 +80,9 @@ pub struct Rollout {
     /// The number of failed nodes that stops the rollout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_failures: Option<i64>,
+    /// Seconds after a node was configured in which it must not become not ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub soak: Option<u64>,
 }
 
 /// What overrides the desired state on one host.
@@ -129,6 +132,9 @@ pub struct PolicyStatus {
     /// The first few nodes that failed or do not proceed, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blocked_nodes: Vec<BlockedNode>,
+    /// The first few nodes that were configured less than `rollout.soak` ago.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub soaking_nodes: Vec<String>,
     /// As kubernetes-nmstate shows it; derived, and never read.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unavailable_node_count_map: BTreeMap<String, u64>,

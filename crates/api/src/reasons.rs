@@ -10,8 +10,14 @@ words! {
         NoMatchingNode,
         /// Addition: `rollout.paused` is set.
         RolloutPaused,
-        /// Addition: the policy conflicts with another one, or `hosts` matches a node twice; no node was changed.
+        /// Addition: the policy conflicts with another one; no node was changed.
         PoliciesConflict,
+        /// Addition: two entries of `hosts` match the same node, which is not changed.
+        HostsOverlap,
+        /// Addition: the document is refused wherever it is applied; no node was changed.
+        DocumentRefused,
+        /// Addition: the nodes have the previous version, as `rollout.undo` asks for, or have none.
+        RolloutUndone,
     }
 }
 
@@ -25,12 +31,30 @@ words! {
         MaxUnavailableLimitReached,
         /// Addition: waits for a node, a policy or a person; the message says for what.
         Blocked,
+        /// Addition: is released, but its node is busy with another policy.
+        Queued,
+        /// Addition: the policy conflicts with another one on this node.
+        PoliciesConflict,
+        /// Addition: the document is refused wherever it is applied.
+        DocumentRefused,
         /// Addition: the host differs from what was applied.
         HostDrifted,
         /// Addition: the host is as it was applied.
         InSync,
         /// Addition: what the policy changed was reverted.
         Reverted,
+    }
+}
+
+words! {
+    /// Why an agent asks to be released again.
+    ReleaseRequest {
+        /// The host has drifted, and the policy says `drift: Correct`.
+        Drifted,
+        /// The policy is applied, but the agent has lost its record of it.
+        RecordLost,
+        /// The policy was refused because of another one that no longer conflicts.
+        ConflictEnded,
     }
 }
 

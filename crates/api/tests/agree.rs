@@ -116,8 +116,14 @@ fn selector() -> Option<Selector> {
 
 #[test]
 fn policies() {
-    let rollout =
-        Rollout { paused: true, abort: true, undo: true, canary: vec!["n".into()], max_failures: Some(1) };
+    let rollout = Rollout {
+        paused: true,
+        abort: true,
+        undo: true,
+        canary: vec!["n".into()],
+        max_failures: Some(1),
+        soak: Some(1),
+    };
     let matching =
         HostMatch { node: Some("n".into()), hostname: Some("h".into()), mac_address: Some("m".into()) };
     let spec = PolicySpec {
@@ -151,6 +157,7 @@ fn policies() {
         }),
         waves: Some(Waves { current: 1, total: 1 }),
         blocked_nodes: vec![BlockedNode { node: "n".into(), reason: "r".into() }],
+        soaking_nodes: vec!["n".into()],
         unavailable_node_count_map: [("1".to_string(), 1)].into(),
         unavailable_node_count: Some(1),
         last_unavailable_node_count_update: Some(Time(1)),
@@ -176,6 +183,7 @@ fn enactments() {
         stage: Stage::Released,
         attempt: 1,
         release_expires: Some(Time(1)),
+        failed_soak: Some(Time(1)),
         previous: Some(Previous { generation: 1, desired_state: Some(json!({})), capture: labels("c") }),
     };
     agree(kinds::ENACTMENT.plural, "spec", &spec);
@@ -189,6 +197,7 @@ fn enactments() {
         attempt: Some(1),
         observed_generation: Some(1),
         conditions: conditions(),
+        requests_release: Some("Drifted".into()),
         features: vec!["f".into()],
         retry_count: [("1".to_string(), 1)].into(),
     };

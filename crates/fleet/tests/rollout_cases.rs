@@ -52,6 +52,7 @@ struct Node {
     #[serde(default)]
     control_plane: bool,
     ready: Option<bool>,
+    not_ready_since: Option<Time>,
     #[serde(default)]
     cordoned: bool,
     /// Since when; `none`.
@@ -81,6 +82,9 @@ struct Enactment {
     message: Option<String>,
     /// Since when they are true.
     since: Option<Time>,
+    failed_soak: Option<Time>,
+    /// Why the agent asks to be released again.
+    requests: Option<String>,
 }
 
 /// All documents of a file; none without it.
@@ -122,6 +126,7 @@ fn node(node: Node) -> NodeFacts {
         name: node.name,
         labels,
         ready: node.ready.unwrap_or(true),
+        not_ready_since: node.not_ready_since,
         cordoned: node.cordoned,
         agent_since,
         macs: node.macs,
@@ -148,6 +153,7 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
         stage: written.stage,
         attempt,
         release_expires: written.expires,
+        failed_soak: written.failed_soak,
         previous: written.previous,
     };
     let says = |kind: &String| {
@@ -157,6 +163,7 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
     let status = EnactmentStatus {
         attempt: (!written.says.is_empty()).then_some(attempt),
         conditions: written.says.iter().map(says).collect(),
+        requests_release: written.requests.clone(),
         ..EnactmentStatus::default()
     };
     EnactmentFacts { policy: name, node: written.node, version: "1".into(), spec: Some(spec), status }

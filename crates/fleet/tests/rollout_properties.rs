@@ -26,12 +26,11 @@ fn explain(fleet: &Fleet) {
         let policy = &fleet.policies[index];
         let rollout = policy.spec.rollout.clone().unwrap_or_default();
         assert_eq!(decision.actions, [], "at rest");
-        let failed =
-            decision.nodes.iter().filter(|(_, phase)| matches!(phase, NodePhase::Failed { .. })).count();
+        let failed = decision.nodes.iter().filter(|(_, phase)| matches!(phase, NodePhase::Failed(_))).count();
         for (node, phase) in &decision.nodes {
             let excused = match phase {
                 NodePhase::Done => true,
-                NodePhase::Failed { .. } => {
+                NodePhase::Failed(_) => {
                     decision.status.blocked_nodes.iter().any(|blocked| blocked.node == *node)
                 }
                 NodePhase::Blocked(BlockedBy::Paused) => rollout.paused,

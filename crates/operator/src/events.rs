@@ -5,11 +5,10 @@ use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use k8s_openapi::jiff::Timestamp;
 use kube::Api;
-use kube::api::PostParams;
 use linesman_api::kinds;
 use linesman_fleet::rollout::{PolicyEvent, PolicyFacts};
 
-use crate::writer::Writer;
+use crate::writer::{Writer, created};
 
 /// Kubernetes keeps events of objects without a namespace here.
 const NAMESPACE: &str = "default";
@@ -33,7 +32,7 @@ pub async fn publish(
     }
     let event = object(identity, policy, version, event);
     let api: Api<Event> = Api::namespaced(writer.client.clone(), NAMESPACE);
-    let written = writer.write("event", async { api.create(&PostParams::default(), &event).await }).await;
+    let written = writer.write("event", async { api.create(&created(), &event).await }).await;
     if let Err(error) = written {
         tracing::warn!(
             policy = policy.name,

@@ -51,12 +51,16 @@ pub fn policy(policy: Policy) -> KnownPolicy {
 }
 
 pub fn node(node: &Node) -> KnownNode {
-    let conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let mut conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let condition = conditions.find(|c| c.type_ == "Ready");
+    let ready = condition.is_some_and(|c| c.status == "True");
+    let since = condition.and_then(|c| c.last_transition_time.as_ref()).map(|time| time.0.as_second());
     KnownNode {
         facts: NodeFacts {
             name: node.name_any(),
             labels: node.labels().clone(),
-            ready: conditions.clone().any(|c| c.type_ == "Ready" && c.status == "True"),
+            ready,
+            not_ready_since: since.filter(|_| !ready).and_then(|at| u64::try_from(at).ok()).map(Time),
             cordoned: node.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or_default(),
             agent_since: None,
             macs: BTreeSet::new(),

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use k8s_openapi::jiff::Timestamp;
-use kube::api::PostParams;
 use kube::{Api, Client};
 use tokio::sync::watch;
 
 use crate::leadership::Leadership;
+use crate::writer::created;
 
 const NAME: &str = "linesman-operator";
 /// Others take the Lease over when it was not renewed for this long, by their own clocks.
@@ -123,7 +123,7 @@ impl LeaderElector {
     /// Only for the version that was read: of two operators that try, one is refused.
     async fn write(&mut self, before: Option<Lease>) -> kube::Result<bool> {
         let lease = self.renewed(before.clone(), &self.identity);
-        let params = PostParams::default();
+        let params = created();
         let written = match before {
             None => self.api.create(&params, &lease).await,
             Some(_) => self.api.replace(NAME, &params, &lease).await,
@@ -166,7 +166,7 @@ impl LeaderElector {
         let led = self.until.send_replace(None).is_some();
         let Some((lease, _)) = self.seen.take().filter(|_| led) else { return };
         let lease = self.renewed(Some(lease), "");
-        let params = PostParams::default();
+        let params = created();
         let given = tokio::time::timeout(ANSWER, self.api.replace(NAME, &params, &lease)).await;
         if !matches!(given, Ok(Ok(_))) {
             tracing::warn!(

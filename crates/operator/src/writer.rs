@@ -8,6 +8,7 @@ use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use kube::{Api, Client, Resource};
 use linesman_api::condition::dated;
 use linesman_api::enactment::EnactmentSpec;
+use linesman_api::names::OPERATOR_MANAGER;
 use linesman_api::objects::{Enactment, Policy};
 use linesman_api::time::Time;
 use linesman_api::{finalizers, names};
@@ -75,7 +76,7 @@ impl Writer {
         let Some(uid) = cache.node_uid(node) else { return Ok(Written::Refused(changed)) };
         let object = enactment(name, policy, node, uid, spec);
         let api: Api<Enactment> = Api::all(self.client.clone());
-        let written = self.write("create", async { api.create(&PostParams::default(), &object).await }).await;
+        let written = self.write("create", async { api.create(&created(), &object).await }).await;
         self.written(written, |made: &Enactment| PendingWrite::Enactments(version(made)), changed)
     }
 
@@ -100,7 +101,7 @@ impl Writer {
         let patch =
             json!({ "metadata": { "resourceVersion": version }, "status": { "conditions": conditions } });
         let api: Api<Enactment> = Api::all(self.client.clone());
-        let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));
+        let (params, patch) = (patched(), Patch::Merge(&patch));
         let written =
             self.write("enactment-status", async { api.patch_status(&name, &params, &patch).await }).await;
         let changed = PendingWrite::EnactmentChanged { name: name.clone(), was: Some(version.into()) };
@@ -125,7 +126,7 @@ impl Writer {
         finalizers.extend(keep.then_some(finalizers::REVERT));
         let patch = json!({ "metadata": { "resourceVersion": object.version, "finalizers": finalizers } });
         let api: Api<Policy> = Api::all(self.client.clone());
-        let (params, patch) = (PatchParams::default(), Patch::Merge(&patch));
+        let (params, patch) = (patched(), Patch::Merge(&patch));
         let written = self.write("finalizer", async { api.patch(policy, &params, &patch).await }).await;
         let changed = PendingWrite::PolicyChanged { name: policy.into(), was: object.version.clone() };
         // Without its last finalizer it is deleted, and the watch shows only that.
@@ -167,6 +168,7 @@ impl Writer {
             { "op": "replace", "path": "/metadata/resourceVersion", "value": version },
             { "op": "add", "path": part, "value": value },
         ]);
+        let path = format!("{path}?fieldManager={OPERATOR_MANAGER}");
         let request = Request::patch(path).header(CONTENT_TYPE, "application/json-patch+json");
         let request = request.body(patch.to_string().into_bytes()).map_err(kube::Error::HttpError)?;
         self.client.request(request).await
@@ -203,6 +205,15 @@ impl Writer {
             Err(error) => Err(error),
         }
     }
+}
+
+/// In `metadata.managedFields`, under a name of its own.
+pub fn created() -> PostParams {
+    PostParams { field_manager: Some(OPERATOR_MANAGER.into()), ..PostParams::default() }
+}
+
+fn patched() -> PatchParams {
+    PatchParams { field_manager: Some(OPERATOR_MANAGER.into()), ..PatchParams::default() }
 }
 
 fn version<K: Resource>(object: &K) -> u64 {

@@ -10,6 +10,7 @@ mod operator_killed;
 mod operator_lost;
 mod operator_revert;
 mod operator_rollout;
+mod operator_soak;
 mod tokens;
 mod validation;
 mod versions;

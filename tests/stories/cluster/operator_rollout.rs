@@ -13,7 +13,12 @@ fn bridge(name: &str) -> serde_json::Value {
 fn five_nodes_two_at_a_time() {
     let fleet = SimulatedFleet::new("waves", &["w1", "w2", "w3", "w4", "w5"]);
     let operator = fleet.operator("first", &[]);
-    fleet.policy("blue", &json!({ "maxUnavailable": "40%", "desiredState": bridge("br1") }));
+    // Without a soak, whose end would be written.
+    let rollout = json!({ "soak": 0 });
+    fleet.policy(
+        "blue",
+        &json!({ "maxUnavailable": "40%", "rollout": rollout, "desiredState": bridge("br1") }),
+    );
     let policy = fleet.wait_policy("blue", "Available");
     assert_eq!(policy["status"]["maxUnavailable"], 2, "{}", operator.stderr());
     assert_eq!(policy["status"]["nodes"]["available"], 5);

@@ -71,3 +71,68 @@ fn conflicting_policies_change_no_node_and_are_both_named() {
     fleet.wait_policy("blue", "Available");
     fleet.wait_policy("red", "Available");
 }
+
+#[test]
+fn a_conflict_ends_when_the_other_policy_is_deleted() {
+    let fleet = Fleet::new("contradict-gone", 1);
+    let version = |mtu| json!({ "desiredState": bridge_of("br-both", mtu) });
+    fleet.stop_in_mid_change("n1");
+    fleet.policy("old", &version(1400));
+    fleet.wait_in_mid_change("n1");
+    // The node finishes what it has begun, so it has the old one for a while.
+    fleet.delete("old");
+    fleet.policy("new", &version(1300));
+    let why = "waits until the policy old is removed from this node: it conflicts with this one";
+    fleet.eventually("it says what it waits for", || fleet.message("n1", "new", "Pending") == why);
+    assert_eq!(fleet.blocked_reason("new", "n1"), why);
+    fleet.finish_change("n1");
+    fleet.wait_in_mid_change("n1");
+    fleet.finish_change("n1");
+    fleet.wait_policy("new", "Available");
+    assert_eq!(fleet.mtu("n1", "br-both"), "1300");
+    fleet.replace_agent("n1", "");
+
+    // As people do it: the one, and right after it the other.
+    for (gone, made, mtu) in [("new", "next", 1350), ("next", "last", 1250)] {
+        fleet.delete(gone);
+        fleet.policy(made, &version(mtu));
+        fleet.wait_policy(made, "Available");
+        assert_eq!(fleet.mtu("n1", "br-both"), mtu.to_string());
+    }
+}
+
+#[test]
+fn a_policy_that_its_node_refused_follows_when_the_conflict_has_ended() {
+    let fleet = Fleet::new("contradict-capture", 1);
+    fleet.policy("plain", &json!({ "desiredState": bridge_of("br-both", 1400) }));
+    fleet.wait_policy("plain", "Available");
+    // What captures find is known on the node only, so the operator cannot see the conflict.
+    let capture = json!({ "any": "interfaces.name == \"eth1\"" });
+    fleet.policy("captures", &json!({ "capture": capture, "desiredState": bridge_of("br-both", 1300) }));
+    fleet.wait_enactment("n1", "captures", "Failing");
+    let message = fleet.message("n1", "captures", "Failing");
+    assert!(message.contains("conflict") && message.contains("plain"), "{message}");
+    fleet.eventually("the policy has that reason, too", || {
+        fleet.reason_and_message("captures").0 == "PoliciesConflict"
+    });
+    assert_eq!(fleet.mtu("n1", "br-both"), "1400");
+    fleet.delete("plain");
+    fleet.wait_policy("captures", "Available");
+    assert_eq!(fleet.mtu("n1", "br-both"), "1300");
+}
+
+#[test]
+fn a_released_policy_says_what_its_node_is_busy_with() {
+    let fleet = Fleet::new("queued", 1);
+    fleet.stop_in_mid_change("n1");
+    fleet.policy("slow", &json!({ "desiredState": bridge("br-slow") }));
+    fleet.wait_in_mid_change("n1");
+    fleet.policy("next", &json!({ "desiredState": bridge("br-next") }));
+    let why = "is released, and waits until the policy slow is applied on this node";
+    fleet.eventually("it says so", || fleet.message("n1", "next", "Pending") == why);
+    assert_eq!(fleet.enactment_condition("n1", "next"), "Pending");
+    fleet.finish_change("n1");
+    fleet.wait_in_mid_change("n1");
+    fleet.finish_change("n1");
+    fleet.wait_policy("next", "Available");
+}

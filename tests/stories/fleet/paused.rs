@@ -78,6 +78,16 @@ fn undo_returns_changed_nodes_to_the_previous_version() {
     fleet.wait_in_mid_change("n2");
     fleet.finish_change("n2");
     fleet.wait_policy("undone", "Available");
+    let (reason, message) = fleet.reason_and_message("undone");
+    assert_eq!(reason, "RolloutUndone", "{message}");
+    assert!(
+        message.contains("3 of 3 nodes have the previous version: the rollout was undone, and spec is not"),
+        "{message}"
+    );
+    fleet.cluster.add_nodes(&["n4"], &[]).unwrap();
+    fleet.eventually("a node that joins is no failure", || {
+        fleet.status("undone")["nodes"]["matching"] == 4 && fleet.policy_condition("undone") == "Available"
+    });
     for (node, changes) in [("n1", 3), ("n2", 3), ("n3", 1)] {
         assert_eq!(fleet.mtu(node, "br-paused"), "1400", "{node}");
         assert_eq!(fleet.changes(node, "undone").len(), changes, "{node}");

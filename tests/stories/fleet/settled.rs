@@ -18,6 +18,18 @@ fn an_agent_that_starts_on_a_node_in_sync_changes_nothing() {
         })
     });
     let before = ["n1", "n2"].map(|node| (fleet.network(node), fleet.activations(node), fleet.history(node)));
+    let words = [
+        "get",
+        "nnce",
+        "n1.calm",
+        "--show-managed-fields",
+        "-o",
+        "jsonpath={.metadata.managedFields[*].manager}",
+    ];
+    let mut managers: Vec<String> =
+        fleet.cluster.run(&words).unwrap().split(' ').map(str::to_owned).collect();
+    managers.sort();
+    assert_eq!(managers, ["linesman-agent", "linesman-operator"], "who wrote what has a name");
     fleet.kill_agent("n1");
     let written = fleet.writes_of("n1").len();
     fleet.start_agent(fleet.node("n1"));

@@ -1,7 +1,9 @@
 //! Load, decide, act, report, until there is nothing to do.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use linesman_core::compare::Difference;
 use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Policy;
 use linesman_core::reconcile::{Next, PolicyState, Situation, decide};
@@ -33,12 +35,13 @@ impl Agent {
             self.report();
             let frozen = self.note_freeze();
             self.accept_releases(frozen).await;
+            let drift = self.drift_to_correct();
             let situation = Situation {
                 policies: &self.sources.policies,
                 unreadable: &self.sources.unreadable(),
                 ledger: &self.ledger,
                 frozen,
-                drift: &self.host.drift,
+                drift: &drift,
                 now: clock::now(),
             };
             match decide(&situation) {
@@ -47,7 +50,8 @@ impl Agent {
                     self.publish_to_cluster().await;
                     let rest = until.map(|u| Duration::from_secs(u.saturating_sub(clock::now()).max(1)));
                     let look_again = is_busy.then_some(LOOK_AGAIN);
-                    return rest.into_iter().chain(look_again).min();
+                    let alone = self.cluster.as_ref().and_then(|cluster| cluster.alone_in());
+                    return rest.into_iter().chain(look_again).chain(alone).min();
                 }
                 Next::Forget(names) => {
                     for name in names {
@@ -61,6 +65,17 @@ impl Agent {
                 Next::Correct(names) => self.correct(&names).await,
             }
         }
+    }
+
+    /// In a cluster, drift for which the agent has asked for a release waits for that.
+    fn drift_to_correct(&mut self) -> BTreeMap<String, Vec<Difference>> {
+        let mut drift = self.host.drift.clone();
+        if let Some(cluster) = &mut self.cluster {
+            let host = &self.host;
+            cluster.keep_requests(|name| host.drift.contains_key(name) || !host.is_observed(name));
+            drift.retain(|name, _| !cluster.awaits_correction(name));
+        }
+        drift
     }
 
     /// Finds drift, and records when it began and ended.
@@ -114,6 +129,7 @@ impl Agent {
             }
         }
         let freeze = freeze::read(&self.config.settings.state_dir);
+        cluster.judge_refused(&self.sources.policies, &self.ledger);
         cluster.publish_statuses(&self.ledger, &self.host.drift, freeze.as_ref());
         // What a transaction has just made is looked at again in full before it is shown.
         if self.host.observation_error.is_none() && (self.host.is_settled() || cluster.is_asked()) {
@@ -121,9 +137,38 @@ impl Agent {
         }
     }
 
+    /// In a cluster nothing is changed without a release: whether that of this policy still holds.
+    async fn is_released(&mut self, policy: &Policy, last_failure: Option<&str>) -> bool {
+        let Some(cluster) = &mut self.cluster else { return true };
+        match cluster.confirm_release(&policy.name, last_failure).await {
+            Ok(true) => return true,
+            Ok(false) => {
+                info!(policy = policy.name, "its release has ended; it waits for a new one");
+                ledger::await_release(&mut self.ledger, &policy.name);
+                self.sources = cluster.sources(&self.ledger);
+                self.store();
+            }
+            Err(error) => {
+                let outcome = act::hindered(format!("cannot confirm the release: {error}"));
+                warn!(policy = policy.name, "{}", reason(&outcome));
+                self.note(policy, None, &outcome);
+            }
+        }
+        false
+    }
+
     async fn apply(&mut self, names: &[String]) {
         let named = |name: &String| self.sources.policies.iter().find(|p| p.name == *name).cloned();
-        let policies: Vec<Policy> = names.iter().filter_map(named).collect();
+        let mut policies = Vec::new();
+        for policy in names.iter().filter_map(named).collect::<Vec<Policy>>() {
+            let last_failure = ledger::last_failure(&self.ledger, &policy.name);
+            if self.is_released(&policy, last_failure.as_deref()).await {
+                policies.push(policy);
+            }
+        }
+        if policies.is_empty() {
+            return;
+        }
         let secrets = match &self.cluster {
             Some(cluster) => cluster.secrets(&policies).await,
             None => Secrets::default(),
@@ -165,7 +210,12 @@ impl Agent {
                     "applied together: {}; applying them one by one",
                     reason(&outcome)
                 );
+                let together = reason(&outcome);
                 for one in &all {
+                    // The search takes long, and a release may expire meanwhile.
+                    if !self.is_released(&one.policy, Some(&together)).await {
+                        continue;
+                    }
                     let outcome = match act::begin(&self.config.settings).await {
                         Ok(session) => self.together(session, &[one], &secrets).await,
                         Err(outcome) => outcome,
@@ -222,6 +272,9 @@ impl Agent {
 
     async fn revert(&mut self, name: &str) {
         let Some(entry) = self.ledger.get(name).cloned() else { return };
+        if !self.is_released(&entry.policy, None).await {
+            return;
+        }
         let applied = self.ledger.applied();
         if let Some(cluster) = &self.cluster {
             cluster.probes.assume_ready(false);
@@ -253,13 +306,17 @@ impl Agent {
         self.report();
     }
 
-    /// Corrects drift that is still there after `SETTLE_TIME`.
+    /// Corrects drift that is still there after `SETTLE_TIME`, or asks for a release to do so.
     async fn correct(&mut self, names: &[String]) {
         tokio::time::sleep(SETTLE_TIME).await;
         self.host.look().await;
         self.compare();
-        let drifted: Vec<String> =
+        let mut drifted: Vec<String> =
             names.iter().filter(|n| self.host.drift.contains_key(*n)).cloned().collect();
+        if let Some(cluster) = &mut self.cluster {
+            drifted.iter().for_each(|name| cluster.request_correction(name));
+            drifted.retain(|name| cluster.may_correct_alone(name));
+        }
         if drifted.is_empty() {
             return;
         }

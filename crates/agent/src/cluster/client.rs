@@ -10,7 +10,7 @@ use kube::api::{Patch, PatchParams, PostParams};
 use kube::core::Status;
 use kube::{Api, Client};
 use linesman_api::enactment::EnactmentStatus;
-use linesman_api::names;
+use linesman_api::names::{self, AGENT_MANAGER};
 use linesman_api::objects::{Enactment, NodeState, UnreadableSpec};
 use linesman_core::secrets::{LookupError, Reference};
 use linesman_fleet::enactment::{Bound, Unreadable};
@@ -85,7 +85,7 @@ impl ClusterClient {
     pub async fn begin(&self, object: Enactment, status: EnactmentStatus) -> Result<(), Error> {
         let object = Enactment { status, ..object };
         let name = object.metadata.name.clone().unwrap_or_default();
-        within(self.enactments().replace_status(&name, &PostParams::default(), &object)).await.map(drop)
+        within(self.enactments().replace_status(&name, &written(), &object)).await.map(drop)
     }
 
     /// The whole status at once; with a uid, of that very object and no other of the same name.
@@ -102,7 +102,13 @@ impl ClusterClient {
         let patch: json_patch::Patch =
             serde_json::from_value(operations.into()).map_err(|e| Error::Refused(e.to_string()))?;
         let patch: Patch<()> = Patch::Json(patch);
-        within(api.patch_status(name, &PatchParams::default(), &patch)).await.map(drop)
+        within(api.patch_status(
+            name,
+            &PatchParams { field_manager: Some(AGENT_MANAGER.into()), ..PatchParams::default() },
+            &patch,
+        ))
+        .await
+        .map(drop)
     }
 
     /// The value that a reference points to.
@@ -127,6 +133,11 @@ impl ClusterClient {
         let node = within(nodes.get_metadata(&self.node)).await?;
         node.metadata.uid.ok_or(Error::Gone)
     }
+}
+
+/// In `metadata.managedFields`, under a name of its own.
+pub fn written() -> PostParams {
+    PostParams { field_manager: Some(AGENT_MANAGER.into()), ..PostParams::default() }
 }
 
 pub async fn within<T>(request: impl Future<Output = kube::Result<T>>) -> Result<T, Error> {

@@ -13,9 +13,10 @@ mod pending_updates;
 mod probes;
 mod publishing;
 mod releases;
+mod requests;
 mod states;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -62,6 +63,14 @@ pub struct Cluster {
     pub probes: Arc<ClusterProbes>,
     /// Status updates that were sent and not yet seen by the watch.
     sent: BTreeMap<String, Value>,
+    /// Releases that were accepted and not used since, and when.
+    begun: BTreeMap<String, tokio::time::Instant>,
+    /// Releases whose start was reported without an answer, by their end: it may have arrived.
+    unanswered: BTreeMap<String, Option<Time>>,
+    /// Drift that waits for a release to be corrected, and since when.
+    corrections: BTreeMap<String, tokio::time::Instant>,
+    /// Policies that were refused because of others that no longer conflict.
+    ended_conflicts: BTreeSet<String>,
     /// No release is accepted before then, after the API server did not answer.
     patience: Option<tokio::time::Instant>,
 }
@@ -95,6 +104,10 @@ impl Cluster {
             probes: Arc::new(ClusterProbes::new(config.kubeconfig.clone(), &config.node)),
             releases,
             sent: BTreeMap::new(),
+            begun: BTreeMap::new(),
+            unanswered: BTreeMap::new(),
+            corrections: BTreeMap::new(),
+            ended_conflicts: BTreeSet::new(),
             patience: None,
         })
     }

@@ -54,9 +54,14 @@ impl Cluster {
             let release = self.releases.0.get(name);
             let status = release
                 .and_then(|release| {
-                    enactment::pending_status(release, &bound, ledger.get(name), differences, now)
+                    let request = self.request(name);
+                    enactment::pending_status(release, &bound, ledger.get(name), differences, request, now)
                 })
                 .or_else(|| enactment::outdated(&bound, &self.releases, now))
+                .or_else(|| {
+                    enactment::unrecorded(&bound, &self.releases, now).filter(|_| !self.is_unanswered(&bound))
+                })
+                .or_else(|| enactment::lost_record(&bound, &self.releases).filter(|_| freeze.is_none()))
                 .or_else(|| enactment::frozen(&bound, &self.releases, &freeze?.to_string(), now));
             self.send_status(name, &bound.uid, status);
         }

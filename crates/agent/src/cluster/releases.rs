@@ -1,7 +1,11 @@
 //! Releases: accepted, planned, and what became of them.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
+use linesman_api::condition::Condition;
+use linesman_api::enactment::Stage;
+use linesman_api::reasons::EnactmentReason;
 use linesman_api::time::Time;
 use linesman_core::codes::failures::NO_SNAPSHOT;
 use linesman_core::diagnostic::Diagnostic;
@@ -10,12 +14,18 @@ use linesman_core::reconcile::{Ledger, PolicyState};
 use linesman_core::secrets::{Secrets, references};
 use linesman_daemon::clock;
 use linesman_engine::desired;
-use linesman_fleet::enactment::{self, AcceptedRelease, Bound};
+use linesman_fleet::enactment::{self, AcceptedRelease, Bound, Validity};
 use linesman_fleet::report::{self, Category, Outcome};
+use tokio::time::Instant;
 use tracing::{info, warn};
 
 use super::{Cluster, Error};
 use crate::act::Ready;
+
+/// The operator lets a node begin for minutes: what was accepted a moment ago need not be confirmed.
+const FRESH: Duration = Duration::from_secs(30);
+/// Somebody else may write to the enactment meanwhile.
+const TRIES: usize = 3;
 
 impl Cluster {
     /// Accepts new releases to this node. True if there were any.
@@ -27,7 +37,7 @@ impl Cluster {
             .enactments
             .all()
             .iter()
-            .filter(|bound| enactment::is_new_release(bound, &self.releases))
+            .filter(|bound| self.is_new_release(bound))
             .map(|bound| bound.policy.clone())
             .collect();
         let mut accepted = false;
@@ -42,7 +52,7 @@ impl Cluster {
                 Err(Error::Changed | Error::Gone) => {}
                 Err(error) => {
                     warn!(policy, "cannot accept the release: {error}; trying again in 2 s");
-                    self.patience = Some(tokio::time::Instant::now() + std::time::Duration::from_secs(2));
+                    self.patience = Some(Instant::now() + Duration::from_secs(2));
                     break;
                 }
             }
@@ -50,12 +60,24 @@ impl Cluster {
         accepted
     }
 
+    fn is_new_release(&self, bound: &Bound) -> bool {
+        self.is_unanswered(bound) || enactment::is_new_release(bound, &self.releases)
+    }
+
+    /// Whether this agent tried to begin this very release, and does not know whether the API server heard it.
+    pub fn is_unanswered(&self, bound: &Bound) -> bool {
+        let released = bound.spec.stage == Stage::Released;
+        released && self.unanswered.get(&bound.policy) == Some(&bound.spec.release_expires)
+    }
+
     async fn begin(&mut self, policy: &str, ledger: &mut Ledger) -> Result<bool, Error> {
         let (object, bound) = self.client.read(policy).await?;
-        if !enactment::is_new_release(&bound, &self.releases) {
+        if !self.is_new_release(&bound) {
             return Ok(false);
         }
+        self.unanswered.insert(policy.to_string(), bound.spec.release_expires);
         self.client.begin(object, enactment::started(&bound, Time(clock::now()))).await?;
+        self.unanswered.remove(policy);
         self.enactments.read(bound.clone());
         self.metrics.wrote("enactment");
         info!(
@@ -64,17 +86,65 @@ impl Cluster {
             revert = bound.spec.revert,
             "release accepted"
         );
+        self.take_request(policy, ledger);
         let mut release = match enactment::policy(&bound, &desired::schema) {
             Ok(policy) => self.release(&bound, policy, ledger),
             Err(problems) => {
-                refused(&bound, &problems.iter().map(Diagnostic::line).collect::<Vec<_>>().join("; "))
+                let why = problems.iter().map(Diagnostic::line).collect::<Vec<_>>().join("; ");
+                let outcome = Outcome::abandoned(Category::Input, why);
+                unusable(&bound, report::refused(&outcome, EnactmentReason::DocumentRefused))
             }
         };
         release.accepted_at = clock::now();
         let open = !release.ended;
         self.releases.0.insert(policy.to_string(), release);
+        self.begun.insert(policy.to_string(), Instant::now());
         self.store();
         Ok(open)
+    }
+
+    /// Call before every attempt: whether the operator still wants it. If not, the release has ended.
+    pub async fn confirm_release(&mut self, name: &str, last_failure: Option<&str>) -> Result<bool, Error> {
+        let is_fresh = self.begun.remove(name).is_some_and(|at| at.elapsed() < FRESH);
+        if is_fresh || !self.is_open(name) {
+            return Ok(true);
+        }
+        let validity = self.begin_again(name).await?;
+        if validity == Validity::Valid {
+            return Ok(true);
+        }
+        if let Some(release) = self.releases.0.get_mut(name) {
+            release.end_unused(validity, last_failure);
+            self.store();
+        }
+        Ok(false)
+    }
+
+    /// Asks the API server itself, and reports the start for the version that it has: a release that is withdrawn at the same
+    /// time is not used.
+    async fn begin_again(&mut self, name: &str) -> Result<Validity, Error> {
+        for _ in 0..TRIES {
+            let (object, bound) = match self.client.read(name).await {
+                Err(Error::Gone) => return Ok(Validity::Withdrawn),
+                other => other?,
+            };
+            let validity = self.releases.0.get(name).map_or(Validity::Withdrawn, |r| r.validity(&bound));
+            let started = enactment::started(&bound, Time(clock::now()));
+            self.enactments.read(bound);
+            if validity != Validity::Valid {
+                return Ok(validity);
+            }
+            match self.client.begin(object, started).await {
+                Err(Error::Changed) => {}
+                Err(Error::Gone) => return Ok(Validity::Withdrawn),
+                other => {
+                    other?;
+                    self.metrics.wrote("enactment");
+                    return Ok(Validity::Valid);
+                }
+            }
+        }
+        Err(Error::Changed)
     }
 
     fn release(&self, bound: &Bound, policy: Policy, ledger: &mut Ledger) -> AcceptedRelease {
@@ -103,12 +173,12 @@ impl Cluster {
                 }
                 release
             }
-            None => refused(
-                bound,
-                &format!(
+            None => {
+                let why = format!(
                     "this node has no record of what the policy changed; declare the state that you want in another policy [{NO_SNAPSHOT}]"
-                ),
-            ),
+                );
+                unusable(bound, report::ended(&Outcome::abandoned(Category::Input, why), true))
+            }
         }
     }
 
@@ -169,15 +239,17 @@ impl Cluster {
     /// A policy that conflicts with others is not applied, and is reported as failed.
     pub fn report_conflict(&mut self, name: &str, why: &str) {
         if let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) {
-            release.report(report::ended(&Outcome::abandoned(Category::Input, why), false), true);
+            let outcome = Outcome::abandoned(Category::Input, why);
+            release.report(report::refused(&outcome, EnactmentReason::PoliciesConflict), true);
+            release.refused = true;
             self.store();
         }
     }
 }
 
-fn refused(bound: &Bound, why: &str) -> AcceptedRelease {
+/// A release that ends as soon as it is accepted.
+fn unusable(bound: &Bound, conditions: Vec<Condition>) -> AcceptedRelease {
     let mut release = AcceptedRelease::of(bound, None);
-    let outcome = Outcome::abandoned(Category::Input, why);
-    release.report(report::ended(&outcome, bound.spec.revert), true);
+    release.report(conditions, true);
     release
 }

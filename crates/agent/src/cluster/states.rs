@@ -5,7 +5,7 @@ use std::pin::Pin;
 use futures_util::{Stream, StreamExt};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::Api;
-use kube::api::{ObjectMeta, PartialObjectMeta, PostParams};
+use kube::api::{ObjectMeta, PartialObjectMeta};
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Config, Event};
 use linesman_api::labels::FORCE_REFRESH;
@@ -16,7 +16,7 @@ use linesman_daemon::watch::watch;
 use linesman_fleet::report::{BUDGET, Glob, Versions, report, update};
 use serde_json::Value;
 
-use super::client::{ClusterClient, Error, within};
+use super::client::{ClusterClient, Error, within, written};
 use crate::state_file::StateFile;
 
 type Meta = PartialObjectMeta<NodeState>;
@@ -174,7 +174,7 @@ impl ClusterClient {
                     ..ObjectMeta::default()
                 };
                 let object = NodeState { metadata, ..NodeState::default() };
-                within(self.states().create(&PostParams::default(), &object)).await?;
+                within(self.states().create(&written(), &object)).await?;
                 Self::put_status(&self.states(), &self.node, None, status).await
             }
             result => result,

@@ -59,6 +59,13 @@ fn spec() -> Value {
                  time of the last release. It never decreases.",
             ),
         ),
+        (
+            "failedSoak",
+            time().about(
+                "failedSoak is when the node became not ready within rollout.soak after this attempt had succeeded. The node \
+                 counts as failed until the policy is edited.",
+            ),
+        ),
         ("previous", previous()),
     ])
     .required(&["policy", "stage"])
@@ -138,6 +145,13 @@ fn status() -> Value {
             long().about("observedGeneration is the metadata.generation of this enactment that the agent has acted on."),
         ),
         ("conditions", conditions("Available, Failing, Progressing, Pending, Aborted and Drifted")),
+        (
+            "requestsRelease",
+            short(63).about(
+                "requestsRelease is why the agent asks to be released again. Drifted: drift must be corrected. RecordLost: the \
+                 agent has lost its record of the policy. ConflictEnded: the policy that this one conflicted with is gone.",
+            ),
+        ),
         (
             "features",
             list(string())

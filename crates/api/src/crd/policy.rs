@@ -122,10 +122,11 @@ fn max_unavailable() -> Value {
     int_or_string()
         .about(
             "maxUnavailable is the maximum number of nodes that are changed at the same time. It can be a number (3) or a \
-             percentage of the selected nodes (30%), which is rounded up. Defaults to 50%.",
+             percentage of the selected nodes (30%), which is rounded up; more than all nodes counts as all. A node on which \
+             the policy failed counts until the policy is edited. Defaults to 50%.",
         )
         .rule(
-            "type(self) == int ? self >= 0 : self.matches('^[0-9]{1,3}%$')",
+            "type(self) == int ? self >= 0 : self.matches('^([0-9]{1,9}|[0-9]{1,3}%)$')",
             "maxUnavailable must be a number of nodes (3) or a percentage ('30%')",
         )
 }
@@ -145,7 +146,17 @@ fn rollout() -> Value {
         (
             "maxFailures",
             number(1, 100_000)
-                .about("maxFailures is the number of failed nodes that stops the rollout. Defaults to the value of maxUnavailable."),
+                .about(
+                    "maxFailures is the number of failed nodes that stops the rollout. Defaults to the value of maxUnavailable. If it \
+                     is greater, the rollout continues after maxUnavailable failures, one node at a time.",
+                ),
+        ),
+        (
+            "soak",
+            number(0, 3600).about(
+                "soak is how long a node is watched after it was configured, in seconds. A node that becomes not ready in this \
+                 time counts as failed. The next nodes do not wait for it. Defaults to 60.",
+            ),
         ),
     ])
     .rule(
@@ -182,6 +193,12 @@ fn status() -> Value {
         ("nodes", counts()),
         ("waves", waves()),
         ("blockedNodes", blocked_nodes()),
+        (
+            "soakingNodes",
+            list(string()).with("x-kubernetes-list-type", "atomic").about(
+                "soakingNodes lists the first 10 nodes that were configured less than rollout.soak ago.",
+            ),
+        ),
         (
             "unavailableNodeCountMap",
             map(integer()).about(

@@ -39,13 +39,21 @@ pub struct Unreadable {
     pub status: EnactmentStatus,
 }
 
-/// Whether the enactment carries a release that this node has not accepted yet.
+/// Whether this node has begun what the enactment asks for, by its own report.
+pub fn is_begun(bound: &Bound) -> bool {
+    bound.status.attempt == Some(bound.spec.attempt)
+}
+
+/// Whether the enactment carries a release that this node has not accepted yet. If the file of accepted releases was lost, the
+/// status proves which one was begun.
 pub fn is_new_release(bound: &Bound, releases: &AcceptedReleases) -> bool {
-    let is_new =
-        releases.0.get(&bound.policy).is_none_or(|release| match release.enactment_uid == bound.uid {
-            true => bound.spec.release_expires > Some(release.release_expires),
-            false => bound.created >= release.created,
-        });
+    let is_new = match releases.0.get(&bound.policy) {
+        None => !is_begun(bound),
+        Some(release) if release.enactment_uid == bound.uid => {
+            bound.spec.release_expires > Some(release.release_expires)
+        }
+        Some(release) => bound.created >= release.created,
+    };
     bound.spec.stage == Stage::Released && bound.spec.release_expires.is_some() && is_new
 }
 
@@ -160,6 +168,15 @@ mod tests {
             ..bound(Stage::Bound, 0)
         };
         assert!(!is_new_release(&never, &AcceptedReleases::default()), "a release without an end is none");
+    }
+
+    #[test]
+    fn a_release_that_was_begun_is_not_new_though_its_record_is_lost() {
+        let mut begun = bound(Stage::Released, 10);
+        (begun.spec.attempt, begun.status.attempt) = (2, Some(1));
+        assert!(is_new_release(&begun, &AcceptedReleases::default()), "that was the one before");
+        begun.status.attempt = Some(2);
+        assert!(!is_new_release(&begun, &AcceptedReleases::default()));
     }
 
     #[test]

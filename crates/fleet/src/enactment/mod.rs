@@ -7,6 +7,6 @@ mod accept;
 mod releases;
 mod status;
 
-pub use accept::{Accepted, Bound, Unreadable, accepted, is_new_release, make_due, policy};
-pub use releases::{AcceptedRelease, AcceptedReleases, Planned};
-pub use status::{frozen, outdated, pending_status, started, unreadable};
+pub use accept::{Accepted, Bound, Unreadable, accepted, is_begun, is_new_release, make_due, policy};
+pub use releases::{AcceptedRelease, AcceptedReleases, Planned, Validity};
+pub use status::{frozen, lost_record, outdated, pending_status, started, unreadable, unrecorded};

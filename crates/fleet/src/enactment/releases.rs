@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use linesman_api::condition::Condition;
+use linesman_api::enactment::Stage;
 use linesman_api::time::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -59,9 +60,22 @@ pub struct AcceptedRelease {
     pub features: Vec<String>,
     #[serde(default)]
     pub ended: bool,
+    /// It ended because the policy conflicted with others on this node.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
     /// Whether the API server has the conditions.
     #[serde(default)]
     pub published: bool,
+}
+
+/// What became of an accepted release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Validity {
+    Valid,
+    /// The operator waits for no outcome any more, and counts the node as failed.
+    Expired,
+    /// The node waits for its turn again, perhaps for another version, or its enactment is gone.
+    Withdrawn,
 }
 
 /// Computed on the host as it was before the change: that is not possible afterwards.
@@ -120,6 +134,7 @@ impl AcceptedRelease {
             conditions: Vec::new(),
             features: Vec::new(),
             ended: false,
+            refused: false,
             published: false,
         }
     }
@@ -128,6 +143,36 @@ impl AcceptedRelease {
     /// node other than it was must be known.
     pub fn is_concerned_by(&self, outcome: &Outcome) -> bool {
         !self.ended || outcome.verdict == Verdict::Incomplete
+    }
+
+    /// By its enactment as the API server has it now. Never by a clock: that a release expired is the operator's to write.
+    pub fn validity(&self, bound: &Bound) -> Validity {
+        let spec = &bound.spec;
+        let same = bound.uid == self.enactment_uid
+            && (spec.attempt, spec.release_expires) == (self.attempt, Some(self.release_expires));
+        match spec.stage {
+            Stage::Released if same => Validity::Valid,
+            Stage::Expired if same => Validity::Expired,
+            _ => Validity::Withdrawn,
+        }
+    }
+
+    /// It ended before anything was changed. The status of one that was withdrawn is the operator's.
+    pub fn end_unused(&mut self, validity: Validity, last_failure: Option<&str>) {
+        let why = match last_failure {
+            Some(failure) => format!("{failure}; the release expired, edit the policy to try again"),
+            None => "the release expired before the change began; edit the policy to try again".into(),
+        };
+        match validity {
+            Validity::Expired => {
+                let outcome = Outcome::abandoned(Category::Transient, why);
+                self.report(crate::report::ended(&outcome, self.revert), true);
+            }
+            Validity::Valid | Validity::Withdrawn => {
+                self.report(Vec::new(), true);
+                self.published = true;
+            }
+        }
     }
 
     pub fn report(&mut self, conditions: Vec<Condition>, ended: bool) {
@@ -183,6 +228,48 @@ mod tests {
         assert_eq!(concerned(&release), [true, true, true]);
         release.report(Vec::new(), true);
         assert_eq!(concerned(&release), [false, false, true]);
+    }
+
+    #[test]
+    fn a_release_is_valid_as_long_as_the_operator_leaves_it() {
+        let released = |stage, expires, attempt| {
+            let mut bound = bound("u");
+            (bound.spec.stage, bound.spec.release_expires, bound.spec.attempt) =
+                (stage, Some(Time(expires)), attempt);
+            bound
+        };
+        let release = AcceptedRelease::of(&released(Stage::Released, 10, 1), None);
+        let of = |stage, expires, attempt| release.validity(&released(stage, expires, attempt));
+        assert_eq!(of(Stage::Released, 10, 1), Validity::Valid, "whatever the clock of the node says");
+        assert_eq!(of(Stage::Expired, 10, 1), Validity::Expired);
+        for (stage, expires, attempt) in [
+            (Stage::Bound, 10, 1),
+            (Stage::Claimed, 10, 2),
+            (Stage::Released, 20, 2),
+            (Stage::Released, 10, 2),
+            (Stage::Expired, 20, 2),
+        ] {
+            assert_eq!(of(stage, expires, attempt), Validity::Withdrawn, "{stage:?} {expires} {attempt}");
+        }
+        let recreated = Bound { uid: "other".into(), ..released(Stage::Released, 10, 1) };
+        assert_eq!(release.validity(&recreated), Validity::Withdrawn);
+    }
+
+    #[test]
+    fn a_release_that_expired_unused_is_reported_as_the_last_failure() {
+        let mut release = AcceptedRelease::of(&bound("u"), None);
+        let message = |release: &AcceptedRelease| {
+            let failing = release.conditions.iter().find(|c| c.is_true());
+            failing.map(|failing| failing.message.clone()).unwrap_or_default()
+        };
+        release.end_unused(Validity::Expired, Some("NetworkManager does not answer [LM2002]"));
+        assert_eq!(
+            message(&release),
+            "[LM2002] NetworkManager does not answer; the release expired, edit the policy to try again; no changes made"
+        );
+        assert!(release.ended && !release.published);
+        release.end_unused(Validity::Withdrawn, None);
+        assert!(release.conditions.is_empty() && release.published, "the operator reports that");
     }
 
     #[test]

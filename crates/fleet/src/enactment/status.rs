@@ -1,15 +1,15 @@
 //! The status of an enactment, and whether it has to be published.
 
-use linesman_api::condition::{Condition, dated, find};
-use linesman_api::conditions::EnactmentCondition::Drifted;
+use linesman_api::condition::{Condition, dated, find, is_true};
+use linesman_api::conditions::EnactmentCondition::{Available, Drifted, Failing, Progressing};
 use linesman_api::enactment::{EnactmentStatus, Stage};
-use linesman_api::reasons::EnactmentReason;
+use linesman_api::reasons::{EnactmentReason, ReleaseRequest};
 use linesman_api::time::Time;
 
-use super::{AcceptedRelease, AcceptedReleases, Bound, Unreadable, is_new_release};
-use crate::report::{self, Category, Outcome};
+use super::{AcceptedRelease, AcceptedReleases, Bound, Unreadable, is_begun, is_new_release};
+use crate::report::{self, Category, Outcome, Verdict};
 use crate::rollout::WaitingStatus;
-use linesman_core::codes::failures::OLD_INSTRUCTION;
+use linesman_core::codes::failures::{INTERRUPTED, OLD_INSTRUCTION};
 use linesman_core::compare::Difference;
 use linesman_core::policy::Drift;
 use linesman_core::reconcile::Entry;
@@ -32,6 +32,7 @@ pub fn pending_status(
     bound: &Bound,
     entry: Option<&Entry>,
     drift: &[Difference],
+    request: Option<ReleaseRequest>,
     now: Time,
 ) -> Option<EnactmentStatus> {
     // A newer release, or one that is being written, does not wait for the status of the one before.
@@ -45,7 +46,9 @@ pub fn pending_status(
     // A cluster that was restored from a backup has lost the status.
     let lost = bound.status.attempt != Some(release.attempt) || !has(&bound.status, &release.conditions);
     let drift_changed = !has_drift(&bound.status.conditions, drifted.as_ref());
-    if release.published && !lost && !drift_changed {
+    let requests_release = request.filter(|_| release.ended).map(|request| request.to_string());
+    let request_changed = bound.status.requests_release != requests_release;
+    if release.published && !lost && !drift_changed && !request_changed {
         return None;
     }
     let conditions = release.conditions.iter().cloned().chain(drifted).collect();
@@ -59,6 +62,7 @@ pub fn pending_status(
         attempt: Some(release.attempt),
         observed_generation: Some(bound.generation),
         conditions: dated(&bound.status.conditions, conditions, now),
+        requests_release,
         features: release.features.clone(),
         ..EnactmentStatus::default()
     })
@@ -85,6 +89,40 @@ pub fn outdated(bound: &Bound, releases: &AcceptedReleases, now: Time) -> Option
     }
     let conditions = dated(&bound.status.conditions, conditions, now);
     Some(EnactmentStatus { conditions, ..started(bound, now) })
+}
+
+/// A release that this node began and has no record of, because the files of the agent were lost in between. It is not begun
+/// again: it may have been rolled back.
+pub fn unrecorded(bound: &Bound, releases: &AcceptedReleases, now: Time) -> Option<EnactmentStatus> {
+    let conditions = &bound.status.conditions;
+    let ended =
+        is_true(conditions, Available) || (is_true(conditions, Failing) && !is_true(conditions, Progressing));
+    let released = matches!(bound.spec.stage, Stage::Released | Stage::Expired);
+    if ended || !released || !is_begun(bound) || releases.0.contains_key(&bound.policy) {
+        return None;
+    }
+    let reason = "the agent was interrupted and has lost its record of this release; edit the policy to roll it out again";
+    let outcome = Outcome {
+        code: Some(INTERRUPTED.into()),
+        category: Some(Category::RolledBack),
+        reason: Some(reason.into()),
+        ..Outcome::new(Verdict::RolledBack)
+    };
+    let conditions = dated(conditions, report::ended(&outcome, bound.spec.revert), now);
+    Some(EnactmentStatus { conditions, ..started(bound, now) })
+}
+
+/// The policy is applied, and this node has no record of it: whether it still holds, and what would revert it, is only known when
+/// it is applied again.
+pub fn lost_record(bound: &Bound, releases: &AcceptedReleases) -> Option<EnactmentStatus> {
+    let released = matches!(bound.spec.stage, Stage::Released | Stage::Expired) && !bound.spec.revert;
+    let applied = released && is_begun(bound) && is_true(&bound.status.conditions, Available);
+    let requests_release = Some(ReleaseRequest::RecordLost.to_string());
+    if !applied || releases.0.contains_key(&bound.policy) || bound.status.requests_release == requests_release
+    {
+        return None;
+    }
+    Some(EnactmentStatus { requests_release, ..bound.status.clone() })
 }
 
 /// An enactment that cannot be read fails, whatever it asks for; nothing is done for it.
@@ -184,7 +222,7 @@ mod tests {
     }
 
     fn pending(release: &AcceptedRelease, bound: &Bound, drift: &[Difference]) -> Option<EnactmentStatus> {
-        pending_status(release, bound, Some(&entry()), drift, Time(100))
+        pending_status(release, bound, Some(&entry()), drift, None, Time(100))
     }
 
     #[test]
@@ -269,5 +307,32 @@ mod tests {
             EnactmentStatus { attempt: Some(1), conditions: available, ..EnactmentStatus::default() };
         let status = outdated(&old, &releases, Time(1)).expect("the node accepted another release since");
         assert!(linesman_api::condition::is_true(&status.conditions, "Failing"));
+    }
+
+    #[test]
+    fn what_was_begun_and_forgotten_is_reported_and_what_ended_stays() {
+        let begun = |kinds: &[&str]| {
+            let conditions = kinds
+                .iter()
+                .map(|kind| Condition::new(kind, linesman_api::condition::Truth::True, "", "as it was"));
+            let status = EnactmentStatus {
+                attempt: Some(1),
+                conditions: conditions.collect(),
+                ..EnactmentStatus::default()
+            };
+            Bound { status, ..bound(Stage::Released, 10, 1) }
+        };
+        let none = AcceptedReleases::default();
+        for kinds in [&["Progressing"][..], &["Failing", "Progressing"]] {
+            let status = unrecorded(&begun(kinds), &none, Time(20)).unwrap();
+            let failing = find(&status.conditions, Failing).unwrap();
+            assert!(failing.is_true() && failing.message.contains("has lost its record"), "{failing:?}");
+        }
+        for kinds in [["Available"], ["Failing"]] {
+            assert_eq!(unrecorded(&begun(&kinds), &none, Time(20)), None, "{kinds:?}");
+        }
+        let known = AcceptedReleases([("a".to_string(), ended())].into());
+        assert_eq!(unrecorded(&begun(&["Progressing"]), &known, Time(20)), None);
+        assert_eq!(unrecorded(&bound(Stage::Released, 10, 1), &none, Time(20)), None, "not begun");
     }
 }

@@ -22,6 +22,11 @@ pub fn retrying(outcome: &Outcome, node: &str, attempt: u64) -> Vec<Condition> {
     five([Truth::False, Truth::True, Truth::True], EnactmentReason::Retrying, &message)
 }
 
+/// The policy itself is wrong, for a reason of its own; nothing was tried.
+pub fn refused(outcome: &Outcome, reason: EnactmentReason) -> Vec<Condition> {
+    five([Truth::False, Truth::True, Truth::False], reason, &message::failure(outcome))
+}
+
 /// `reverting`: the instruction was to undo what the policy had changed.
 pub fn ended(outcome: &Outcome, reverting: bool) -> Vec<Condition> {
     match outcome.verdict {

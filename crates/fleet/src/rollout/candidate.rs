@@ -1,9 +1,11 @@
 //! A node that a policy selects or selected: what it should be instructed to do, and how far it is.
 
+use linesman_api::reasons::ReleaseRequest::{self, ConflictEnded, Drifted, RecordLost};
+
 use super::content::Content;
 use super::facts::{EnactmentFacts, NodeFacts, PolicyFacts};
 use super::overlay::{OverlayError, state_for};
-use super::phase::{BlockedBy, NodePhase};
+use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
 
 /// A node, and what its enactment should be.
@@ -27,9 +29,8 @@ impl<'a> Candidate<'a> {
             Ok(state) => state,
             Err(error) => {
                 let blocked_by = match &error {
-                    OverlayError::Ambiguous { .. } | OverlayError::ClearSecret { .. } => {
-                        BlockedBy::Conflict(error.to_string())
-                    }
+                    OverlayError::Ambiguous { .. } => BlockedBy::HostsOverlap(error.to_string()),
+                    OverlayError::ClearSecret { .. } => BlockedBy::DocumentRefused(error.to_string()),
                     OverlayError::MacsUnknown => BlockedBy::WaitsFor(error.to_string()),
                 };
                 let phase = without_content(enactment, blocked_by);
@@ -37,7 +38,7 @@ impl<'a> Candidate<'a> {
             }
         };
         let content = Content::of_policy(policy, state);
-        let undo = !policy.deleting && policy.spec.rollout.as_ref().is_some_and(|rollout| rollout.undo);
+        let undo = policy.undoes();
         match enactment {
             _ if !undo => Self::wanting(policy, node, enactment, content),
             Some(enactment) => Self::undoing(policy, node, enactment, content),
@@ -99,6 +100,12 @@ impl<'a> Candidate<'a> {
         self.enactment.map(NodeProgress::of)
     }
 
+    /// Whether the node has this version already: those that never had it come first.
+    pub fn is_repeated(&self) -> bool {
+        self.progress() == Some(NodeProgress::Available)
+            && self.enactment.is_some_and(|enactment| enactment.request().is_some())
+    }
+
     /// Whether the enactment is what it should be.
     pub fn is_current(&self, policy: &PolicyFacts) -> bool {
         let current =
@@ -116,19 +123,30 @@ fn phase(policy: &PolicyFacts, node: &NodeFacts, enactment: &EnactmentFacts, con
     let current = content.is_current(policy, enactment);
     let this_generation =
         current && enactment.spec.as_ref().is_some_and(|spec| spec.policy.generation == policy.generation);
+    let requests =
+        |reasons: &[ReleaseRequest]| enactment.request().is_some_and(|reason| reasons.contains(&reason));
     let came_back = |at| node.agent_since.is_some_and(|since| since > at);
     match NodeProgress::of(enactment) {
-        NodeProgress::Available if current => NodePhase::Done,
+        NodeProgress::Available if this_generation && failed_soak(enactment) => {
+            NodePhase::Failed(Failure::NotReady)
+        }
+        NodeProgress::Available if current && !requests(&[Drifted, RecordLost]) => NodePhase::Done,
         NodeProgress::Released { .. } | NodeProgress::Applying { .. } | NodeProgress::Retrying { .. } => {
             NodePhase::InProgress
         }
         NodeProgress::Claimed => NodePhase::Claimed,
-        NodeProgress::Failing if this_generation => NodePhase::Failed { expired: false },
+        NodeProgress::Failing if this_generation && !requests(&[ConflictEnded]) => {
+            NodePhase::Failed(Failure::Reported)
+        }
         // It never started: nothing was attempted, so this is no second attempt.
         NodeProgress::Expired { started: false, at } if this_generation && came_back(at) => {
             NodePhase::Waiting
         }
-        NodeProgress::Expired { .. } if this_generation => NodePhase::Failed { expired: true },
+        NodeProgress::Expired { .. } if this_generation => NodePhase::Failed(Failure::Expired),
         _ => NodePhase::Waiting,
     }
+}
+
+fn failed_soak(enactment: &EnactmentFacts) -> bool {
+    enactment.spec.as_ref().is_some_and(|spec| spec.failed_soak.is_some())
 }

@@ -12,7 +12,7 @@ use super::facts::{EnactmentFacts, Index, NodeFacts, PolicyFacts, Situation};
 use super::overlay::state_for;
 use super::progress::NodeProgress;
 use linesman_core::codes::CONFLICT;
-use linesman_core::compose::{in_order, makes_any, needs};
+use linesman_core::compose::{compose, in_order, makes_any, needs};
 use linesman_core::policy::Policy;
 use linesman_core::reconcile::refused;
 
@@ -31,6 +31,9 @@ pub struct OtherPolicies<'a> {
     own: &'a PolicyFacts,
     others: Vec<&'a PolicyFacts>,
     index: &'a Index<'a>,
+    /// Enactments of policies that are deleted or no longer select the node, by node: until those are gone, the node has what
+    /// they configured.
+    leaving: BTreeMap<&'a str, Vec<&'a EnactmentFacts>>,
     /// By the progress of the other policies: without entries in `hosts`, nodes with the same progress have the same obstacles.
     known: BTreeMap<Vec<(&'a str, OtherProgress)>, Obstacles>,
 }
@@ -47,14 +50,41 @@ enum OtherProgress {
 
 impl<'a> OtherPolicies<'a> {
     pub fn of(situation: &'a Situation<'a>, index: &'a Index<'a>) -> Self {
-        let others = situation.others().filter(|other| !other.deleting).collect();
-        Self { own: situation.policy, others, index, known: BTreeMap::new() }
+        let others: Vec<&PolicyFacts> = situation.others().filter(|other| !other.deleting).collect();
+        let leaving = leaving(situation, &others);
+        Self { own: situation.policy, others, index, leaving, known: BTreeMap::new() }
     }
 
     pub fn obstacles(&mut self, node: &NodeFacts, content: &Content) -> Obstacles {
+        if content.revert {
+            return Obstacles::default();
+        }
+        let obstacles = self.obstacles_of_others(node, content);
+        let claim = obstacles.claim.or_else(|| self.conflict_with_leaving(node, content));
+        Obstacles { claim, ..obstacles }
+    }
+
+    /// The agent would refuse this policy for good while it has the other one.
+    fn conflict_with_leaving(&self, node: &NodeFacts, content: &Content) -> Option<String> {
+        let leaving = self.leaving.get(node.name.as_str())?;
+        let own = policy(self.own, content.state.clone());
+        let conflicts = |enactment: &&&EnactmentFacts| {
+            let states = states_on_node(enactment);
+            states
+                .into_iter()
+                .any(|state| compose(&[&Policy { name: String::new(), state, ..own.clone() }, &own]).is_err())
+        };
+        let other = leaving.iter().find(conflicts)?;
+        Some(format!(
+            "waits until the policy {} is removed from this node: it conflicts with this one",
+            other.policy
+        ))
+    }
+
+    fn obstacles_of_others(&mut self, node: &NodeFacts, content: &Content) -> Obstacles {
         let here: Vec<&'a PolicyFacts> =
             self.others.iter().copied().filter(|other| other.spec.selects(&node.labels)).collect();
-        if here.is_empty() || content.revert {
+        if here.is_empty() {
             return Obstacles::default();
         }
         let progress: Vec<(&'a str, OtherProgress)> =
@@ -133,6 +163,39 @@ impl<'a> OtherPolicies<'a> {
         }
         obstacles
     }
+}
+
+fn leaving<'a>(
+    situation: &Situation<'a>,
+    staying: &[&'a PolicyFacts],
+) -> BTreeMap<&'a str, Vec<&'a EnactmentFacts>> {
+    let staying: BTreeMap<&str, &PolicyFacts> =
+        staying.iter().map(|other| (other.name.as_str(), *other)).collect();
+    let nodes: BTreeMap<&str, &NodeFacts> =
+        situation.nodes.iter().map(|node| (node.name.as_str(), *node)).collect();
+    let stays = |enactment: &EnactmentFacts| {
+        let (other, node) = (staying.get(enactment.policy.as_str()), nodes.get(enactment.node.as_str()));
+        other.zip(node).is_some_and(|(other, node)| other.spec.selects(&node.labels))
+    };
+    let mut leaving: BTreeMap<&str, Vec<&EnactmentFacts>> = BTreeMap::new();
+    for enactment in situation.enactments.iter().copied() {
+        if enactment.policy != situation.policy.name && !stays(enactment) {
+            leaving.entry(enactment.node.as_str()).or_default().push(enactment);
+        }
+    }
+    leaving
+}
+
+/// What the policy of an enactment may have configured on its node. What captures found is known to its agent only.
+fn states_on_node(enactment: &EnactmentFacts) -> Vec<Value> {
+    let Some(spec) = &enactment.spec else { return Vec::new() };
+    let progress = NodeProgress::of(enactment);
+    let reverted = spec.revert && progress == NodeProgress::Available;
+    let begun = progress == NodeProgress::Available || progress.until().is_some() || spec.revert;
+    let current = spec.desired_state.as_ref().filter(|_| begun && spec.capture.is_empty());
+    let previous = spec.previous.as_ref().filter(|previous| previous.capture.is_empty());
+    let states = current.into_iter().chain(previous.and_then(|previous| previous.desired_state.as_ref()));
+    states.filter(|_| !reverted).cloned().collect()
 }
 
 fn since(enactment: &EnactmentFacts, kind: EnactmentCondition) -> Option<Time> {

@@ -73,11 +73,21 @@ pub fn enactment_spec(
         options: content.options.clone(),
         revert: content.revert,
         stage,
-        attempt: old.map_or(0, |spec| spec.attempt) + i64::from(stage == Stage::Claimed),
+        attempt: attempt(before) + i64::from(stage == Stage::Claimed),
         // The next release must expire later than this one, or the agent takes it for an old one.
         release_expires: old.and_then(|spec| spec.release_expires),
+        failed_soak: None,
         previous: before.and_then(|enactment| previous(policy, content, enactment)),
     }
+}
+
+/// The last one. A spec that cannot be read does not say it, but a status may belong to it: no attempt may have its number again.
+fn attempt(before: Option<&EnactmentFacts>) -> i64 {
+    let known = before.map_or(0, |enactment| match &enactment.spec {
+        Some(spec) => spec.attempt,
+        None => enactment.status.attempt.unwrap_or_default(),
+    });
+    known.clamp(0, i64::MAX - 1)
 }
 
 /// What was last applied on the node; where the same is wanted again, what was applied before that.

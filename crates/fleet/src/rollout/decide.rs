@@ -12,11 +12,13 @@ use super::deselected::{self, Deselected, deselected};
 use super::facts::{Index, NodeFacts, Situation};
 use super::gate::Gate;
 use super::limit::limit;
-use super::phase::{BlockedBy, NodePhase};
+use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
+use super::queue::Queue;
 use super::quorum::Quorum;
 use super::slots::Slots;
-use super::status::status;
+use super::soak;
+use super::status::{NAMED, status};
 use super::steps::{Action, Step};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +39,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     let (mut candidates, gone) = candidates(situation, &index);
     let others = OtherPolicies::of(situation, &index);
     candidates.iter_mut().for_each(|candidate| retry_after_dependency(candidate, &others));
+    let failed_soak = soak::fail(situation, &mut candidates);
     let limit = limit(policy.spec.max_unavailable.as_ref(), candidates.len());
     let gate = Gate::of(policy, &candidates, limit);
     let mut slots = Slots {
@@ -44,25 +47,41 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         gate: &gate,
         quorum: Quorum::of(&situation.nodes, &situation.enactments),
         others,
+        queue: Queue::of(situation),
         limit,
-        taken: situation.own().filter(|e| NodeProgress::of(e).has_slot()).count(),
+        taken: taken(situation, &candidates, limit),
     };
-    let mut actions = gone;
+    let mut actions = failed_soak;
+    actions.extend(gone);
     actions.extend(slots.assign(&mut candidates));
     match finalizer(situation, candidates.is_empty()) {
         Some(keep @ Action::Finalizer { keep: true }) => actions.insert(0, keep),
         last => actions.extend(last),
     }
+    let soaking: Vec<(&str, Time)> =
+        candidates.iter().filter_map(|c| Some((c.node.name.as_str(), soak::until(situation, c)?))).collect();
+    let mut status = status(policy, &candidates, &gate, limit);
+    status.soaking_nodes = soaking.iter().take(NAMED).map(|(node, _)| node.to_string()).collect();
     Decision {
         actions,
-        status: status(policy, &candidates, &gate, limit),
+        status,
         nodes: candidates.iter().map(|c| (c.node.name.clone(), c.phase.clone())).collect(),
         wake: situation
             .own()
             .filter_map(|e| NodeProgress::of(e).until())
+            .chain(situation.own().filter_map(|e| slots.queue.due(e)))
+            .chain(soaking.iter().map(|(_, until)| *until))
             .filter(|until| *until > situation.now)
             .min(),
     }
+}
+
+/// Slots in use, claims included. As in kubernetes-nmstate, a failed node keeps its slot until the policy is edited. All of them
+/// can only fail where `maxFailures` asks to continue all the same: then one slot stays free.
+fn taken(situation: &Situation<'_>, candidates: &[Candidate<'_>], limit: usize) -> usize {
+    let changing = situation.own().filter(|e| NodeProgress::of(e).has_slot()).count();
+    let failed = candidates.iter().filter(|c| matches!(c.phase, NodePhase::Failed(_))).count();
+    changing + failed.min(limit - 1)
 }
 
 /// The nodes of the policy in the order of the rollout, and deletions of enactments.
@@ -89,7 +108,7 @@ fn candidates<'a>(situation: &Situation<'a>, index: &Index<'a>) -> (Vec<Candidat
 
 /// What failed because it lacked something that another policy has made since is tried again.
 fn retry_after_dependency(candidate: &mut Candidate<'_>, others: &OtherPolicies<'_>) {
-    let (NodePhase::Failed { expired: false }, Some(enactment), Some(content)) =
+    let (NodePhase::Failed(Failure::Reported), Some(enactment), Some(content)) =
         (&candidate.phase, candidate.enactment, &candidate.content)
     else {
         return;

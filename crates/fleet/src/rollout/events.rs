@@ -42,9 +42,7 @@ pub fn policy_event(old: &PolicyStatus, new: &PolicyStatus) -> Option<PolicyEven
     let cause = PolicyReason::parse(&condition.reason)?;
     let (warning, reason) = match (kind, cause) {
         (Degraded, PolicyReason::PoliciesConflict) if again => (true, EventReason::PoliciesConflict),
-        (Degraded, PolicyReason::FailedToConfigure) if again || failing(new) > failing(old) => {
-            (true, EventReason::ReconcileFailed)
-        }
+        (Degraded, _) if again || failing(new) > failing(old) => (true, EventReason::ReconcileFailed),
         (Progressing, PolicyReason::RolloutPaused) if again => (false, EventReason::RolloutPaused),
         (Progressing, PolicyReason::ConfigurationProgressing) if again => {
             (false, EventReason::RolloutStarted)

@@ -6,6 +6,7 @@ use std::fmt;
 use linesman_api::enactment::{EnactmentSpec, EnactmentStatus};
 use linesman_api::labels::{CONTROL_PLANE, HOSTNAME, ZONE};
 use linesman_api::policy::PolicySpec;
+use linesman_api::reasons::ReleaseRequest;
 use linesman_api::selector::Labels;
 use linesman_api::time::Time;
 use linesman_core::mac_address::MacAddress;
@@ -29,6 +30,14 @@ pub struct Situation<'a> {
 pub struct Settings {
     /// Seconds that a node has from its release until it must have reported; the policy's patience is added.
     pub release_for: u64,
+}
+
+impl Settings {
+    /// When the last release was written; it may have expired.
+    pub fn released_at(&self, spec: &EnactmentSpec) -> Option<Time> {
+        let lifetime = self.release_for + spec.options.patience.unwrap_or_default();
+        spec.release_expires.map(|expires| Time(expires.0.saturating_sub(lifetime)))
+    }
 }
 
 impl Default for Settings {
@@ -55,6 +64,8 @@ pub struct NodeFacts {
     pub name: String,
     pub labels: Labels,
     pub ready: bool,
+    /// Since when it is not ready, as far as its object says.
+    pub not_ready_since: Option<Time>,
     pub cordoned: bool,
     /// Since when its agent is ready; none: no agent runs there, or it is not ready.
     pub agent_since: Option<Time>,
@@ -73,6 +84,22 @@ pub struct EnactmentFacts {
     /// None: of kubernetes-nmstate, which had no spec.
     pub spec: Option<EnactmentSpec>,
     pub status: EnactmentStatus,
+}
+
+impl PolicyFacts {
+    /// Whether nodes return to the previous version.
+    pub fn undoes(&self) -> bool {
+        !self.deleting && self.spec.rollout.as_ref().is_some_and(|rollout| rollout.undo)
+    }
+}
+
+impl EnactmentFacts {
+    /// Why its agent asks for another release, after the last one ended.
+    pub fn request(&self) -> Option<ReleaseRequest> {
+        let spec = self.spec.as_ref()?;
+        let request = self.status.requests_release.as_deref()?;
+        ReleaseRequest::parse(request).filter(|_| self.status.attempt == Some(spec.attempt))
+    }
 }
 
 impl NodeFacts {

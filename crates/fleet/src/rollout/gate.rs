@@ -61,7 +61,7 @@ fn failures(
 ) -> Option<StopReason> {
     let failed: Vec<&str> = candidates
         .iter()
-        .filter(|c| matches!(c.phase, NodePhase::Failed { .. }))
+        .filter(|c| matches!(c.phase, NodePhase::Failed(_)))
         .map(|c| c.node.name.as_str())
         .collect();
     if let Some(canary) = failed.iter().find(|name| canaries.contains(*name)) {

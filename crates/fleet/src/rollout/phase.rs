@@ -13,9 +13,7 @@ pub enum NodePhase {
     /// Has a slot, and is released by the next decision.
     Claimed,
     /// At this generation: the next generation tries again.
-    Failed {
-        expired: bool,
-    },
+    Failed(Failure),
     /// Waits for a slot.
     Waiting,
     Blocked(BlockedBy),
@@ -23,12 +21,27 @@ pub enum NodePhase {
     Unaffected,
 }
 
+/// Why a node counts as failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// Its agent says so.
+    Reported,
+    /// Its release expired.
+    Expired,
+    /// It was configured, and became not ready soon after.
+    NotReady,
+}
+
 /// Why a node is not released.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockedBy {
     NodeNotReady(NotReady),
-    /// The policy conflicts with another one or with itself on this node.
+    /// The policy conflicts with another one on this node.
     Conflict(String),
+    /// Two entries of `hosts` match the node.
+    HostsOverlap(String),
+    /// The document cannot be given to any agent.
+    DocumentRefused(String),
     Paused,
     Stopped(StopReason),
     /// The canaries are not all configured.
@@ -56,7 +69,10 @@ impl fmt::Display for BlockedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NodeNotReady(reason) => reason.fmt(f),
-            Self::Conflict(reason) | Self::WaitsFor(reason) => f.write_str(reason),
+            Self::Conflict(reason)
+            | Self::HostsOverlap(reason)
+            | Self::DocumentRefused(reason)
+            | Self::WaitsFor(reason) => f.write_str(reason),
             Self::Stopped(reason) => reason.fmt(f),
             Self::Canary => f.write_str("waits until all canaries are configured"),
             Self::Paused => f.write_str("the rollout is paused"),

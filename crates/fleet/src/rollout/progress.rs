@@ -20,7 +20,7 @@ pub enum NodeProgress {
     Applying {
         until: Time,
     },
-    /// Could not start, and retries by itself.
+    /// Could not change anything, and begins again after a while; it asks for its release before that.
     Retrying {
         until: Time,
     },
@@ -60,8 +60,9 @@ impl NodeProgress {
         }
     }
 
+    /// Whether it may be changing its host. Until it is, its release can be withdrawn.
     pub fn has_started(self) -> bool {
-        matches!(self, Self::Applying { .. } | Self::Retrying { .. })
+        matches!(self, Self::Applying { .. })
     }
 
     /// Whether it takes a slot within maxUnavailable.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use linesman_api::condition::Condition;
 
 use super::decide::Decision;
-use super::phase::NodePhase;
+use super::phase::{Failure, NodePhase};
 use super::steps::{Action, Step};
 
 impl Decision {
@@ -32,6 +32,9 @@ impl Decision {
         }
         for blocked in &status.blocked_nodes {
             let _ = writeln!(text, "  {}: {}", blocked.node, blocked.reason);
+        }
+        if !status.soaking_nodes.is_empty() {
+            let _ = writeln!(text, "soaking: {}", status.soaking_nodes.join(", "));
         }
         if let Some(wake) = self.wake {
             let _ = writeln!(text, "decide again: {wake}");
@@ -65,6 +68,7 @@ fn describe_step(step: &Step) -> String {
         Step::Unclaim(_) => format!("give the slot back, {version}"),
         Step::Release { until, .. } => format!("release until {until}, {version}"),
         Step::Withdraw(_) => format!("withdraw the release, {version}"),
+        Step::FailSoak(_) => format!("count as failed, {version}"),
         Step::Expire(_) => format!("expire {version}"),
         Step::SetStatus(status) => {
             format!("set {} ({}): {}", status.condition, status.reason, status.message)
@@ -78,8 +82,9 @@ fn describe_phase(phase: &NodePhase) -> String {
         NodePhase::Done => "done".into(),
         NodePhase::InProgress => "in progress".into(),
         NodePhase::Claimed => "claimed".into(),
-        NodePhase::Failed { expired: false } => "failed".into(),
-        NodePhase::Failed { expired: true } => "failed: expired".into(),
+        NodePhase::Failed(Failure::Reported) => "failed".into(),
+        NodePhase::Failed(Failure::Expired) => "failed: expired".into(),
+        NodePhase::Failed(Failure::NotReady) => "failed: not ready".into(),
         NodePhase::Waiting => "waiting".into(),
         NodePhase::Blocked(blocked_by) => format!("blocked: {blocked_by}"),
         NodePhase::Unaffected => "unaffected".into(),

@@ -12,6 +12,7 @@ use super::facts::{EnactmentFacts, Situation};
 use super::gate::Gate;
 use super::phase::{BlockedBy, NodePhase};
 use super::progress::NodeProgress;
+use super::queue::Queue;
 use super::quorum::Quorum;
 use super::steps::{Action, Step};
 use super::waiting::WaitingStatus;
@@ -22,6 +23,7 @@ pub struct Slots<'a> {
     pub gate: &'a Gate<'a>,
     pub quorum: Quorum<'a>,
     pub others: OtherPolicies<'a>,
+    pub queue: Queue<'a>,
     pub limit: usize,
     /// Slots that are taken, claims included.
     pub taken: usize,
@@ -43,7 +45,10 @@ impl<'a> Slots<'a> {
             let name = &candidate.node.name;
             actions.extend(step.map(|step| Action::for_node(name, candidate.enactment, step)));
         }
-        for candidate in candidates.iter_mut().filter(|c| !c.progress().is_some_and(NodeProgress::has_slot)) {
+        let mut waiting: Vec<&mut Candidate<'a>> =
+            candidates.iter_mut().filter(|c| !c.progress().is_some_and(NodeProgress::has_slot)).collect();
+        waiting.sort_by_key(|candidate| candidate.is_repeated());
+        for candidate in waiting {
             if let Some(step) = self.waiting(candidate) {
                 let action = Action::for_node(&candidate.node.name, candidate.enactment, step);
                 // What does not start a node comes last.
@@ -87,7 +92,7 @@ impl<'a> Slots<'a> {
                 Some(Step::Withdraw(Box::new(self.spec(&content, Some(enactment), Stage::Bound))))
             }
             (Some(content), None) if !current => Some(self.supersede(candidate, &content, enactment)),
-            _ => None,
+            _ => self.queue.status(enactment).map(Step::SetStatus),
         }
     }
 
@@ -146,7 +151,9 @@ impl<'a> Slots<'a> {
         let now = self.situation.now.plus(for_seconds);
         // An agent accepts a release only if it expires later than the last one: clocks of operators may differ.
         let until = spec.release_expires.map_or(now, |last| now.max(last.plus(1)));
-        let spec = EnactmentSpec { stage: Stage::Released, release_expires: Some(until), ..spec.clone() };
+        let mut spec = EnactmentSpec { stage: Stage::Released, release_expires: Some(until), ..spec.clone() };
+        // If it fails, it failed at this generation.
+        spec.policy.generation = spec.policy.generation.max(self.situation.policy.generation);
         Some(Step::Release { spec: Box::new(spec), until })
     }
 
@@ -183,11 +190,16 @@ impl<'a> Slots<'a> {
         let status = match &candidate.phase {
             NodePhase::Waiting => WaitingStatus::pending(
                 EnactmentReason::MaxUnavailableLimitReached,
-                "waits for its turn: maxUnavailable nodes are already being changed",
+                "waits for its turn: maxUnavailable nodes are being changed or have failed",
             ),
             NodePhase::Blocked(BlockedBy::Stopped(reason)) => WaitingStatus::aborted(reason.to_string()),
-            NodePhase::Blocked(reason) => {
-                WaitingStatus::pending(EnactmentReason::Blocked, reason.to_string())
+            NodePhase::Blocked(blocked_by) => {
+                let reason = match blocked_by {
+                    BlockedBy::Conflict(_) => EnactmentReason::PoliciesConflict,
+                    BlockedBy::DocumentRefused(_) => EnactmentReason::DocumentRefused,
+                    _ => EnactmentReason::Blocked,
+                };
+                WaitingStatus::pending(reason, blocked_by.to_string())
             }
             NodePhase::Unaffected => WaitingStatus::aborted("the rollout was undone"),
             _ => return None,

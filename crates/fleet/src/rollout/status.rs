@@ -7,13 +7,15 @@ use linesman_api::policy::{BlockedNode, NodeCounts, PolicyStatus, Waves};
 use linesman_api::reasons::PolicyReason;
 
 use super::candidate::Candidate;
-use super::facts::PolicyFacts;
+use super::facts::{EnactmentFacts, PolicyFacts};
 use super::gate::Gate;
-use super::phase::{BlockedBy, NodePhase};
+use super::limit::beyond_all;
+use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
+use super::soak;
 
 /// How many nodes are named; a status that names all would grow with the fleet.
-const NAMED: usize = 10;
+pub const NAMED: usize = 10;
 
 pub fn status(
     policy: &PolicyFacts,
@@ -45,10 +47,11 @@ fn counts(candidates: &[Candidate<'_>]) -> NodeCounts {
         let count = match &candidate.phase {
             NodePhase::Done => &mut counts.available,
             NodePhase::InProgress | NodePhase::Claimed => &mut counts.progressing,
-            NodePhase::Failed { .. } => &mut counts.failing,
+            NodePhase::Failed(_) => &mut counts.failing,
             NodePhase::Blocked(BlockedBy::NodeNotReady(_)) => &mut counts.not_ready,
-            NodePhase::Blocked(BlockedBy::Stopped(_) | BlockedBy::NoPreviousVersion)
-            | NodePhase::Unaffected => &mut counts.aborted,
+            NodePhase::Blocked(BlockedBy::Stopped(_) | BlockedBy::NoPreviousVersion) => &mut counts.aborted,
+            // It joined, or never had its turn: that it stays as it is was asked for.
+            NodePhase::Unaffected => continue,
             NodePhase::Waiting | NodePhase::Blocked(_) => &mut counts.pending,
         };
         *count += 1;
@@ -67,7 +70,7 @@ fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Bloc
     let blocked =
         |candidate: &Candidate<'_>, reason: String| BlockedNode { node: candidate.node.name.clone(), reason };
     let failed = candidates.iter().filter_map(|c| match c.phase {
-        NodePhase::Failed { expired } => Some(blocked(c, failure(c, expired))),
+        NodePhase::Failed(failure) => Some(blocked(c, describe(policy, c, failure))),
         _ => None,
     });
     let others = candidates.iter().filter_map(|c| match &c.phase {
@@ -86,12 +89,21 @@ fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Bloc
     failed.chain(unknown).chain(others).take(NAMED).collect()
 }
 
-fn failure(candidate: &Candidate<'_>, expired: bool) -> String {
-    let conditions = candidate.enactment.map(|e| e.status.conditions.as_slice()).unwrap_or_default();
-    match find(conditions, EnactmentCondition::Failing) {
-        _ if expired => "did not report in time after its release".into(),
-        Some(condition) if !condition.message.is_empty() => condition.message.clone(),
-        _ => "failed".into(),
+fn describe(policy: &PolicyFacts, candidate: &Candidate<'_>, failure: Failure) -> String {
+    let own =
+        |e: &&EnactmentFacts| e.spec.as_ref().is_some_and(|spec| e.status.attempt == Some(spec.attempt));
+    let conditions = candidate.enactment.filter(own).map(|e| e.status.conditions.as_slice());
+    let failing = find(conditions.unwrap_or_default(), EnactmentCondition::Failing);
+    let message = failing.filter(|failing| failing.is_true() && !failing.message.is_empty());
+    match (failure, message) {
+        (Failure::Expired, None) => "did not report in time after its release".into(),
+        // It had retried until then.
+        (Failure::Expired, Some(failing)) => format!("{}; its release expired", failing.message),
+        (Failure::Reported, Some(failing)) => failing.message.clone(),
+        (Failure::Reported, None) => "failed".into(),
+        (Failure::NotReady, _) => {
+            format!("became not ready within {} s after it was configured", soak::seconds(policy))
+        }
     }
 }
 
@@ -103,10 +115,8 @@ fn conditions(
     counts: &NodeCounts,
 ) -> Vec<Condition> {
     use PolicyCondition::{Available, Degraded, Ignored, Progressing};
-    let conflict = candidates.iter().find_map(|c| match &c.phase {
-        NodePhase::Blocked(reason @ (BlockedBy::Conflict(_) | BlockedBy::NoPreviousVersion)) => {
-            Some((c.node.name.as_str(), reason))
-        }
+    let refused = candidates.iter().find_map(|c| match &c.phase {
+        NodePhase::Blocked(blocked_by) => Some((c.node.name.as_str(), refusal(blocked_by)?, blocked_by)),
         _ => None,
     });
     let unfinished =
@@ -114,20 +124,44 @@ fn conditions(
     let (condition, reason, message) = if counts.matching == 0 {
         (Ignored, PolicyReason::NoMatchingNode, no_node(policy).into())
     } else if counts.failing + counts.aborted > 0 {
-        (Degraded, PolicyReason::FailedToConfigure, degraded(gate, counts))
-    } else if let Some((node, reason)) = conflict {
-        (Degraded, PolicyReason::PoliciesConflict, format!("{node}: {reason}"))
+        (Degraded, failed_because(candidates), degraded(gate, counts))
+    } else if let Some((node, reason, blocked_by)) = refused {
+        (Degraded, reason, format!("{node}: {blocked_by}"))
     } else if unfinished {
         let reason = match gate.closed_by() {
             Some(BlockedBy::Paused) => PolicyReason::RolloutPaused,
             _ => PolicyReason::ConfigurationProgressing,
         };
         (Progressing, reason, progressing(policy, gate, counts))
+    } else if policy.undoes() {
+        (Available, PolicyReason::RolloutUndone, undone(counts) + &not_ready(counts))
     } else {
         (Available, PolicyReason::SuccessfullyConfigured, configured(counts) + &not_ready(counts))
     };
-    let summary = Summary { condition, reason, message };
+    let summary = Summary { condition, reason, message: message + &capped(policy, counts) };
     PolicyCondition::ALL.iter().map(|kind| summary.of(*kind, policy.generation)).collect()
+}
+
+/// Why no node can be changed, whatever happens on the nodes.
+fn refusal(blocked_by: &BlockedBy) -> Option<PolicyReason> {
+    match blocked_by {
+        BlockedBy::Conflict(_) => Some(PolicyReason::PoliciesConflict),
+        BlockedBy::HostsOverlap(_) => Some(PolicyReason::HostsOverlap),
+        BlockedBy::DocumentRefused(_) => Some(PolicyReason::DocumentRefused),
+        _ => None,
+    }
+}
+
+/// What the agents found wrong with the policy itself is its reason, too.
+fn failed_because(candidates: &[Candidate<'_>]) -> PolicyReason {
+    let failed = candidates.iter().filter(|c| matches!(c.phase, NodePhase::Failed(Failure::Reported)));
+    let conditions =
+        failed.filter_map(|c| find(&c.enactment?.status.conditions, EnactmentCondition::Failing));
+    let known = |reason: PolicyReason| {
+        conditions.clone().any(|failing| failing.is_true() && failing.reason == reason.as_str())
+    };
+    let own = [PolicyReason::DocumentRefused, PolicyReason::PoliciesConflict];
+    own.into_iter().find(|reason| known(*reason)).unwrap_or(PolicyReason::FailedToConfigure)
 }
 
 struct Summary {
@@ -164,6 +198,18 @@ fn configured(counts: &NodeCounts) -> String {
     format!("{} of {} nodes configured", counts.available, counts.matching)
 }
 
+fn undone(counts: &NodeCounts) -> String {
+    let untouched = match counts.matching.saturating_sub(counts.available + counts.not_ready) {
+        0 => String::new(),
+        many => format!(", {many} without any"),
+    };
+    format!(
+        "{} of {} nodes have the previous version{untouched}: the rollout was undone, and spec is not applied until rollout.undo is \
+         removed",
+        counts.available, counts.matching
+    )
+}
+
 fn degraded(gate: &Gate<'_>, counts: &NodeCounts) -> String {
     let mut parts = Vec::new();
     if counts.failing > 0 {
@@ -195,6 +241,16 @@ fn progressing(policy: &PolicyFacts, gate: &Gate<'_>, counts: &NodeCounts) -> St
         (None, canaries) => format!("; waiting for the canaries: {}", canaries.join(", ")),
     };
     progress + &reason + &not_ready(counts)
+}
+
+fn capped(policy: &PolicyFacts, counts: &NodeCounts) -> String {
+    let nodes = usize::try_from(counts.matching).unwrap_or(usize::MAX);
+    match beyond_all(policy.spec.max_unavailable.as_ref(), nodes) {
+        Some(written) if nodes > 0 && !policy.deleting => {
+            format!("; maxUnavailable is {written}, which counts as {nodes}: the policy has no more nodes")
+        }
+        _ => String::new(),
+    }
 }
 
 fn not_ready(counts: &NodeCounts) -> String {

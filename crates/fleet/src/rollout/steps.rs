@@ -31,10 +31,12 @@ pub enum Step {
         spec: Box<EnactmentSpec>,
         until: Time,
     },
-    /// Withdraw a release that the agent has not started.
+    /// Withdraw a release under which the agent changes nothing at this moment.
     Withdraw(Box<EnactmentSpec>),
     /// The agent did not finish in time.
     Expire(Box<EnactmentSpec>),
+    /// The node was configured, and became not ready soon after.
+    FailSoak(Box<EnactmentSpec>),
     /// Write to the status why it waits, or that it was aborted.
     SetStatus(WaitingStatus),
     Delete,
@@ -59,6 +61,7 @@ impl Step {
             | Self::Claim(spec)
             | Self::Unclaim(spec)
             | Self::Withdraw(spec)
+            | Self::FailSoak(spec)
             | Self::Expire(spec) => Some(spec),
             Self::Release { spec, .. } => Some(spec),
             Self::SetStatus(_) | Self::Delete => None,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use linesman_api::condition::{Condition, Truth};
-use linesman_api::enactment::EnactmentStatus;
+use linesman_api::enactment::{EnactmentStatus, Stage};
 use linesman_api::options::OnDelete;
 use linesman_api::policy::{IntOrPercent, Rollout};
 use linesman_api::time::Time;
@@ -46,8 +46,18 @@ pub enum Event {
         node: usize,
         well: bool,
     },
+    /// It could not change anything, and waits.
     Retry {
         node: usize,
+    },
+    /// It has waited, and asks for its release before it begins again.
+    Attempt {
+        node: usize,
+    },
+    /// Somebody changes what is applied, and the agent asks for a release to correct it.
+    Drift {
+        node: usize,
+        policy: usize,
     },
     AgentDies {
         node: usize,
@@ -106,7 +116,9 @@ pub fn event() -> impl Strategy<Value = Event> {
         1 => (operator, -200i64..200).prop_map(|(operator, seconds)| Event::Skew { operator, seconds }),
         12 => (node.clone(), policy.clone()).prop_map(|(node, policy)| Event::Begin { node, policy }),
         12 => (node.clone(), prop::bool::weighted(0.85)).prop_map(|(node, well)| Event::End { node, well }),
-        1 => node.clone().prop_map(|node| Event::Retry { node }),
+        3 => node.clone().prop_map(|node| Event::Retry { node }),
+        3 => node.clone().prop_map(|node| Event::Attempt { node }),
+        3 => (node.clone(), policy.clone()).prop_map(|(node, policy)| Event::Drift { node, policy }),
         2 => node.clone().prop_map(|node| Event::AgentDies { node }),
         2 => node.clone().prop_map(|node| Event::AgentReturns { node }),
         2 => (node.clone(), prop::bool::weighted(0.7)).prop_map(|(node, ready)| Event::Ready { node, ready }),
@@ -124,7 +136,7 @@ fn edit() -> impl Strategy<Value = Edit> {
     prop_oneof![
         4 => (0..3u8).prop_map(Edit::Content),
         1 => (1..5u8).prop_map(Edit::AtATime),
-        1 => (1..101u8).prop_map(Edit::Percent),
+        1 => (1..251u8).prop_map(Edit::Percent),
         3 => (seldom(), seldom(), seldom())
             .prop_map(|(paused, abort, undo)| Edit::Rollout { paused, abort: abort && !undo, undo }),
         1 => (0..NODES.len()).prop_map(Edit::Canary),
@@ -143,6 +155,15 @@ struct Operator {
     skew: i64,
 }
 
+/// A release that an agent accepted and has not finished.
+#[derive(Debug, Clone)]
+struct Work {
+    policy: String,
+    attempt: i64,
+    /// It changes nothing at the moment.
+    retrying: bool,
+}
+
 /// What is remembered about a release, to judge it.
 #[derive(Debug, Clone, Copy)]
 struct Release {
@@ -156,8 +177,8 @@ pub struct Fleet {
     pub policies: Vec<PolicyFacts>,
     pub nodes: BTreeMap<String, NodeFacts>,
     pub enactments: BTreeMap<Key, EnactmentFacts>,
-    /// What an agent is doing: the policy and the attempt.
-    running: BTreeMap<String, (String, i64)>,
+    /// What an agent is doing.
+    running: BTreeMap<String, Work>,
     operators: [Operator; 2],
     revision: usize,
     enactment_history: Vec<Vec<EnactmentFacts>>,
@@ -217,7 +238,9 @@ impl Fleet {
             Event::Skew { operator, seconds } => self.operators[*operator].skew = *seconds,
             Event::Begin { node, policy } => self.begin(NODES[*node], POLICIES[*policy]),
             Event::End { node, well } => self.end(NODES[*node], *well),
-            Event::Retry { node } => self.answer(NODES[*node], &["Failing", "Progressing"]),
+            Event::Retry { node } => self.retry(NODES[*node]),
+            Event::Attempt { node } => self.attempt(NODES[*node]),
+            Event::Drift { node, policy } => self.drift(NODES[*node], POLICIES[*policy]),
             Event::AgentDies { node } => self.on(NODES[*node], |n| n.agent_since = None),
             Event::AgentReturns { node } => {
                 let now = self.now;
@@ -279,14 +302,30 @@ impl Fleet {
         let now = Time(self.now.0.saturating_add_signed(skew));
         let decision = self.decide(policy, (enactments, nodes, policies), now);
         let limit = decision.status.max_unavailable.unwrap() as usize;
+        let failed = decision.nodes.iter().filter(|(_, phase)| matches!(phase, NodePhase::Failed(_))).count();
+        let rollout = self.policy_history[policies][policy].spec.rollout.clone().unwrap_or_default();
         let mut wrote = false;
         for action in decision.actions.iter().take(writes) {
             if !self.write(POLICIES[policy], action, limit) {
                 break;
             }
             wrote = true;
+            if let Action::Enactment { node, step: Step::Release { .. }, .. } = action {
+                let most = rollout.max_failures.map_or(limit, |most| usize::try_from(most).unwrap());
+                assert!(failed < most, "{node} is released after {failed} failures");
+                self.check_held(&(POLICIES[policy].to_string(), node.clone()), limit, failed);
+            }
         }
         wrote
+    }
+
+    /// Failed nodes keep their slots, but one: whoever claimed last sees all claims before.
+    fn check_held(&self, released: &Key, limit: usize, failed: usize) {
+        let flying = self.flying(&released.0);
+        if flying.iter().all(|key| self.releases[*key].claimed <= self.releases[released].claimed) {
+            let held = failed.min(limit - 1);
+            assert!(flying.len() + held <= limit, "{failed} failed, in flight of {limit}: {flying:?}");
+        }
     }
 
     /// By what was known at these points of history. The order in which things are listed must not matter.
@@ -381,8 +420,8 @@ impl Fleet {
     }
 
     fn begin(&mut self, node: &str, policy: &str) {
-        let alive = self.nodes.get(node).is_some_and(|n| n.agent_since.is_some() && n.ready);
-        if !alive || self.running.contains_key(node) {
+        let ended = self.running.get(node).is_some_and(|work| work.retrying && !self.is_valid(node, work));
+        if !self.is_there(node) || (self.running.contains_key(node) && !ended) {
             return;
         }
         let key = (policy.to_string(), node.to_string());
@@ -392,22 +431,67 @@ impl Fleet {
         }
         let spec = enactment.spec.clone().unwrap();
         // Whatever its clock says: that a release expired is the operator's to write.
-        self.running.insert(node.into(), (policy.into(), spec.attempt));
+        let work = Work { policy: policy.into(), attempt: spec.attempt, retrying: false };
+        self.running.insert(node.into(), work);
         self.answer(node, &["Progressing"]);
     }
 
+    fn is_there(&self, node: &str) -> bool {
+        self.nodes.get(node).is_some_and(|n| n.agent_since.is_some() && n.ready)
+    }
+
+    /// As the API server has it.
+    fn is_valid(&self, node: &str, work: &Work) -> bool {
+        let enactment = self.enactments.get(&(work.policy.clone(), node.to_string()));
+        let spec = enactment.and_then(|e| e.spec.as_ref());
+        spec.is_some_and(|spec| spec.stage == Stage::Released && spec.attempt == work.attempt)
+    }
+
+    fn drift(&mut self, node: &str, policy: &str) {
+        let there = self.is_there(node);
+        let key = (policy.to_string(), node.to_string());
+        let Some(enactment) = self.enactments.get_mut(&key).filter(|_| there) else { return };
+        if NodeProgress::of(enactment) == NodeProgress::Available {
+            enactment.status.requests_release = Some("Drifted".into());
+            enactment.version = (self.revision + 1).to_string();
+            self.remember();
+        }
+    }
+
+    fn retry(&mut self, node: &str) {
+        if let Some(work) = self.running.get_mut(node) {
+            work.retrying = true;
+            self.answer(node, &["Failing", "Progressing"]);
+        }
+    }
+
+    fn attempt(&mut self, node: &str) {
+        let Some(work) = self.running.get(node).filter(|work| work.retrying && self.is_there(node)) else {
+            return;
+        };
+        if self.is_valid(node, work) {
+            self.running.entry(node.into()).and_modify(|work| work.retrying = false);
+            self.answer(node, &["Progressing"]);
+        } else {
+            self.running.remove(node);
+        }
+    }
+
     fn end(&mut self, node: &str, well: bool) {
+        if self.running.get(node).is_some_and(|work| work.retrying) {
+            return;
+        }
         self.answer(node, if well { &["Available"] } else { &["Failing"] });
-        let reported = self.nodes.get(node).is_some_and(|n| n.agent_since.is_some() && n.ready);
-        if reported {
+        if self.is_there(node) {
             self.running.remove(node);
         }
     }
 
     /// Reaches the cluster only from a node that is there; late is fine.
     fn answer(&mut self, node: &str, conditions: &[&str]) {
-        let there = self.nodes.get(node).is_some_and(|n| n.agent_since.is_some() && n.ready);
-        let Some((policy, attempt)) = self.running.get(node).cloned().filter(|_| there) else { return };
+        let there = self.is_there(node);
+        let Some(work) = self.running.get(node).cloned().filter(|_| there) else { return };
+        let Work { policy, attempt, .. } = work;
         let Some(enactment) = self.enactments.get_mut(&(policy, node.to_string())) else { return };
         let conditions = conditions.iter().map(|kind| Condition::new(kind, Truth::True, "", "")).collect();
         enactment.status =
@@ -455,11 +539,11 @@ impl Fleet {
             }
             touched.extend(flying.iter().map(|(_, node)| node).filter(|node| node.starts_with("cp")));
         }
-        for (node, (policy, attempt)) in &self.running {
-            let key = (policy.clone(), node.clone());
-            let known = self.enactments.get(&key).and_then(|e| e.spec.as_ref());
-            let awaited = known.is_some_and(|spec| spec.attempt == *attempt);
-            assert!(awaited || self.given_up.contains(&(key, *attempt)), "{node} works, and nobody knows");
+        for (node, work) in self.running.iter().filter(|(_, work)| !work.retrying) {
+            // It takes longer than it may, or is lost: it had a release when it began.
+            let given_up = ((work.policy.clone(), node.clone()), work.attempt);
+            let known = self.is_valid(node, work) || self.given_up.contains(&given_up);
+            assert!(known, "{node} changes its host without a release");
         }
         assert!(touched.len() <= 1, "the control plane lost its majority: {touched:?}");
     }
@@ -482,6 +566,7 @@ impl Fleet {
             }
             for (node, name) in NODES.iter().enumerate() {
                 busy |= self.running.contains_key(*name);
+                self.attempt(name);
                 self.end(name, true);
                 for policy in 0..POLICIES.len() {
                     self.happen(&Event::Begin { node, policy });
