@@ -12,6 +12,10 @@ words! {
         RolloutPaused,
         /// Addition: the policy conflicts with another one, or `hosts` matches a node twice; no node was changed.
         PoliciesConflict,
+        /// Addition: the operator cannot read the policy; nothing is changed for it.
+        PolicyUnreadable,
+        /// Addition: the API server refused what the operator writes for the policy; it is tried again.
+        WriteRefused,
     }
 }
 
@@ -27,8 +31,6 @@ words! {
         Blocked,
         /// Addition: the host differs from what was applied.
         HostDrifted,
-        /// Addition: the host is as it was applied.
-        InSync,
         /// Addition: what the policy changed was reverted.
         Reverted,
     }
@@ -53,5 +55,8 @@ words! {
         RolloutPaused,
         RolloutFinished,
         NoMatchingNode,
+        /// The operator cannot read the policy, or what a node wrote.
+        Unreadable,
+        WriteRefused,
     }
 }

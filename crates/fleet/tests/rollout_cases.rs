@@ -159,7 +159,14 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
         conditions: written.says.iter().map(says).collect(),
         ..EnactmentStatus::default()
     };
-    EnactmentFacts { policy: name, node: written.node, version: "1".into(), spec: Some(spec), status }
+    EnactmentFacts {
+        policy: name,
+        node: written.node,
+        version: "1".into(),
+        spec: Some(spec),
+        status,
+        ..EnactmentFacts::default()
+    }
 }
 
 fn decided(case: &Case) -> String {
@@ -170,6 +177,7 @@ fn decided(case: &Case) -> String {
     let enactments: Vec<EnactmentFacts> =
         enactments.into_iter().flatten().map(|e| enactment(e, &policies, &nodes)).collect();
     let decision = decide(&Situation {
+        refused: Default::default(),
         policy: &policies[0],
         policies: policies.iter().collect(),
         nodes: nodes.iter().collect(),

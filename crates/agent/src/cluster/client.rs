@@ -164,7 +164,7 @@ pub enum NodeEnactment {
 
 /// None: not one of this node's, or of kubernetes-nmstate, which has no spec.
 pub fn of_node(object: Enactment, node: &str) -> Option<NodeEnactment> {
-    let Enactment { metadata, spec, status, unreadable } = object;
+    let Enactment { metadata, spec, status, unreadable, .. } = object;
     let policy = names::policy_of(metadata.name.as_deref()?, node)?.to_owned();
     let (uid, generation) = (metadata.uid?, metadata.generation.unwrap_or_default());
     if let Some(UnreadableSpec { error, attempt }) = unreadable {

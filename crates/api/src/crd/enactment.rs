@@ -127,7 +127,7 @@ fn status() -> Value {
             free().about("desiredState is the NMState document as it was applied: captures are resolved, secrets are masked."),
         ),
         ("desiredStateMetaInfo", meta_info("desiredStateMetaInfo")),
-        ("capturedStates", map(captured).about("capturedStates are the results of the captures, by name.")),
+        ("capturedStates", small_map(256, captured).about("capturedStates are the results of the captures, by name.")),
         (
             "policyGeneration",
             long().about("policyGeneration is the metadata.generation of the policy that this status belongs to."),
@@ -140,11 +140,12 @@ fn status() -> Value {
         ("conditions", conditions("Available, Failing, Progressing, Pending, Aborted and Drifted")),
         (
             "features",
-            list(string())
+            list(short(256))
+                .at_most(256)
                 .with("x-kubernetes-list-type", "set")
                 .about("features are the NMState features that the desired state uses."),
         ),
-        ("retryCount", map(integer()).about("retryCount is the number of retries, by generation of the policy.")),
+        ("retryCount", small_map(256, integer()).about("retryCount is the number of retries, by generation of the policy.")),
     ])
     .about("status is reported by the agent on the node. The operator writes the conditions Pending and Aborted.")
 }

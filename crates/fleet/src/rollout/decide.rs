@@ -37,6 +37,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     let (mut candidates, gone) = candidates(situation, &index);
     let others = OtherPolicies::of(situation, &index);
     candidates.iter_mut().for_each(|candidate| retry_after_dependency(candidate, &others));
+    candidates.iter_mut().for_each(|candidate| set_aside(candidate, situation));
     let limit = limit(policy.spec.max_unavailable.as_ref(), candidates.len());
     let gate = Gate::of(policy, &candidates, limit);
     let mut slots = Slots {
@@ -99,6 +100,14 @@ fn retry_after_dependency(candidate: &mut Candidate<'_>, others: &OtherPolicies<
             .node
             .not_ready()
             .map_or(NodePhase::Waiting, |reason| NodePhase::Blocked(BlockedBy::NodeNotReady(reason)));
+    }
+}
+
+/// A node whose enactment is refused takes no slot from the others.
+fn set_aside(candidate: &mut Candidate<'_>, situation: &Situation<'_>) {
+    let waits = matches!(candidate.phase, NodePhase::Waiting | NodePhase::Claimed | NodePhase::Blocked(_));
+    if let Some(reason) = situation.refused.get(candidate.node.name.as_str()).filter(|_| waits) {
+        candidate.phase = NodePhase::Blocked(BlockedBy::Refused(reason.to_string()));
     }
 }
 

@@ -25,6 +25,7 @@ mod render;
 mod slots;
 mod status;
 mod steps;
+mod trouble;
 mod waiting;
 
 pub use decide::{Decision, decide};
@@ -37,4 +38,5 @@ pub use overlay::{OverlayError, merge, state_for};
 pub use phase::{BlockedBy, NodePhase, StopReason};
 pub use progress::NodeProgress;
 pub use steps::{Action, Step};
+pub use trouble::{unreadable, write_refused};
 pub use waiting::WaitingStatus;

@@ -13,7 +13,7 @@ use super::phase::{BlockedBy, NodePhase};
 use super::progress::NodeProgress;
 
 /// How many nodes are named; a status that names all would grow with the fleet.
-const NAMED: usize = 10;
+pub(super) const NAMED: usize = 10;
 
 pub fn status(
     policy: &PolicyFacts,
@@ -73,7 +73,7 @@ fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Bloc
     let others = candidates.iter().filter_map(|c| match &c.phase {
         NodePhase::Blocked(BlockedBy::Paused | BlockedBy::Stopped(_) | BlockedBy::Canary) => None,
         NodePhase::Blocked(reason) => Some(blocked(c, reason.to_string())),
-        NodePhase::InProgress => Some(blocked(c, format!("is being changed, but {}", c.node.not_ready()?))),
+        NodePhase::InProgress => Some(blocked(c, format!("is being changed, but {}", hidden(c)?))),
         _ => None,
     });
     let canaries = policy.spec.rollout.iter().flat_map(|rollout| &rollout.canary);
@@ -86,10 +86,23 @@ fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Bloc
     failed.chain(unknown).chain(others).take(NAMED).collect()
 }
 
+fn unreadable(candidate: &Candidate<'_>) -> Option<String> {
+    let error = candidate.enactment?.unreadable.as_ref()?;
+    Some(format!("what it reports cannot be read: {error}"))
+}
+
+/// Why nothing is heard of a node that is being changed.
+fn hidden(candidate: &Candidate<'_>) -> Option<String> {
+    unreadable(candidate).or_else(|| candidate.node.not_ready().map(|reason| reason.to_string()))
+}
+
 fn failure(candidate: &Candidate<'_>, expired: bool) -> String {
     let conditions = candidate.enactment.map(|e| e.status.conditions.as_slice()).unwrap_or_default();
     match find(conditions, EnactmentCondition::Failing) {
-        _ if expired => "did not report in time after its release".into(),
+        _ if expired => {
+            let reason = unreadable(candidate).map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("did not report in time after its release{reason}")
+        }
         Some(condition) if !condition.message.is_empty() => condition.message.clone(),
         _ => "failed".into(),
     }
@@ -109,10 +122,16 @@ fn conditions(
         }
         _ => None,
     });
+    let refused = candidates.iter().find_map(|c| match &c.phase {
+        NodePhase::Blocked(reason @ BlockedBy::Refused(_)) => Some((c.node.name.as_str(), reason)),
+        _ => None,
+    });
     let unfinished =
         counts.progressing + counts.pending > 0 || (counts.available == 0 && counts.not_ready > 0);
     let (condition, reason, message) = if counts.matching == 0 {
         (Ignored, PolicyReason::NoMatchingNode, no_node(policy).into())
+    } else if let Some((node, reason)) = refused {
+        (Degraded, PolicyReason::WriteRefused, format!("{node}: {reason}; trying again"))
     } else if counts.failing + counts.aborted > 0 {
         (Degraded, PolicyReason::FailedToConfigure, degraded(gate, counts))
     } else if let Some((node, reason)) = conflict {
@@ -130,15 +149,15 @@ fn conditions(
     PolicyCondition::ALL.iter().map(|kind| summary.of(*kind, policy.generation)).collect()
 }
 
-struct Summary {
+pub(super) struct Summary {
     /// The one that is true.
-    condition: PolicyCondition,
-    reason: PolicyReason,
-    message: String,
+    pub condition: PolicyCondition,
+    pub reason: PolicyReason,
+    pub message: String,
 }
 
 impl Summary {
-    fn of(&self, kind: PolicyCondition, generation: i64) -> Condition {
+    pub fn of(&self, kind: PolicyCondition, generation: i64) -> Condition {
         use PolicyCondition::{Available, Degraded, Progressing};
         let status = match kind {
             kind if kind == self.condition => Truth::True,
