@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use linesman_api::objects::Enactment;
+use linesman_api::objects::{Enactment, Policy};
 use linesman_lab::cluster::NAMESPACE;
 use linesman_lab::{Cluster, Lab, Running};
 use serde_json::{Value, json};
@@ -100,7 +100,8 @@ impl SimulatedFleet {
     pub fn wait_policy(&self, name: &str, kind: &str) -> Value {
         let mut policy = Value::Null;
         self.wait(&format!("policy {name} is {kind}"), || {
-            policy = self.cluster.get("nncp", name).unwrap().unwrap_or_default();
+            let text = self.cluster.run(&["get", "nncp", name, "--ignore-not-found", "-o", "json"]).unwrap();
+            policy = serde_json::from_str(&text).map_or(Value::Null, |policy: Policy| json!(policy));
             let current = policy["status"]["observedGeneration"] == policy["metadata"]["generation"];
             current && true_conditions(&policy["status"]) == kind
         });

@@ -27,6 +27,9 @@ pub struct EnactmentSpec {
     /// The operator sets `Expired` then. Always later than that of the release before: so an agent recognises a new release.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_expires: Option<Time>,
+    /// The MAC address by which an entry of `hosts` matched the node: it stays with this node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched_mac: Option<String>,
     /// The last version that was applied successfully: what `rollout.undo` returns to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Previous>,

@@ -176,6 +176,7 @@ fn enactments() {
         stage: Stage::Released,
         attempt: 1,
         release_expires: Some(Time(1)),
+        matched_mac: Some("m".into()),
         previous: Some(Previous { generation: 1, desired_state: Some(json!({})), capture: labels("c") }),
     };
     agree(kinds::ENACTMENT.plural, "spec", &spec);

@@ -136,6 +136,7 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
     let generation = written.generation.or(policy.map(|policy| policy.generation)).unwrap_or(1);
     let attempt = written.attempt.unwrap_or(1);
     let spec = EnactmentSpec {
+        matched_mac: None,
         policy: PolicyRef {
             uid: written.uid.unwrap_or_else(|| format!("uid-of-{name}")),
             name: name.clone(),

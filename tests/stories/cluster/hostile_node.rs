@@ -18,7 +18,8 @@ fn on(role: &str, state: Value) -> Value {
 }
 
 fn nested(levels: usize) -> Value {
-    (0..levels).fold(json!(1), |inner, level| if level % 3 == 0 { json!([inner]) } else { json!({ "a": inner }) })
+    (0..levels)
+        .fold(json!(1), |inner, level| if level % 3 == 0 { json!([inner]) } else { json!({ "a": inner }) })
 }
 
 /// Workers that a simulated agent answers for, and one node that it does not answer for, with the token of its agent.
@@ -44,11 +45,14 @@ fn nested_reports_of_one_node_stop_nobody() {
     let operator = fleet.operator("first", &[]);
     fleet.policy("mine", &on(EVIL, bridge("br1")));
     fleet.wait("the node has its enactment", || fleet.enactments("mine").contains_key(EVIL));
-    accepted(&fleet.cluster.kubectl_as(&token, &["create", "-f", "-"], &node_state(EVIL).to_string()).unwrap());
+    accepted(
+        &fleet.cluster.kubectl_as(&token, &["create", "-f", "-"], &node_state(EVIL).to_string()).unwrap(),
+    );
     let deep = nested(200);
     let status = json!({ "attempt": 1, "capturedStates": { "c": { "state": { "a": deep } } } });
     assert!(write(&fleet, &token, "NodeNetworkConfigurationEnactment", "evil.mine", &status));
-    let state = json!({ "currentState": { "interfaces": [{ "type": "ethernet", "mac-address": deep }], "x": deep } });
+    let state =
+        json!({ "currentState": { "interfaces": [{ "type": "ethernet", "mac-address": deep }], "x": deep } });
     assert!(write(&fleet, &token, "NodeNetworkState", EVIL, &state));
     let hosts = json!([{ "match": { "macAddress": "52:54:00:00:00:09" }, "desiredState": {} }, { "match": { "node": "w1" }, "desiredState": {} },
                        { "match": { "node": "w2" }, "desiredState": {} }]);
@@ -122,25 +126,52 @@ impl Random {
         match self.below(5) {
             0 => nested(self.below(400)),
             1 => (0..self.below(3000)).map(|_| json!({})).collect(),
-            2 => (0..self.below(500)).map(|n| (n.to_string(), json!([n]))).collect::<serde_json::Map<_, _>>().into(),
+            2 => (0..self.below(500))
+                .map(|n| (n.to_string(), json!([n])))
+                .collect::<serde_json::Map<_, _>>()
+                .into(),
             _ => self.scalar(),
         }
     }
 
     fn object(&mut self, keys: &[&str]) -> Value {
         let count = self.below(keys.len() as u64 + 1);
-        (0..count).map(|_| ((*self.pick(keys)).to_owned(), self.value())).collect::<serde_json::Map<_, _>>().into()
+        (0..count)
+            .map(|_| ((*self.pick(keys)).to_owned(), self.value()))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
     }
 
     fn condition(&mut self) -> Value {
         let status = *self.pick(&["True", "False", "Unknown", "Maybe", ""]);
-        let time = *self.pick(&["2026-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "1969-12-31T23:59:59+14:00"]);
-        let kind = *self.pick(&["Available", "Failing", "Progressing", "Pending", "Aborted", "Drifted", "\u{7f}", ""]);
+        let time = *self.pick(&[
+            "2026-01-01T00:00:00Z",
+            "0001-01-01T00:00:00Z",
+            "9999-12-31T23:59:59Z",
+            "1969-12-31T23:59:59+14:00",
+        ]);
+        let kind = *self.pick(&[
+            "Available",
+            "Failing",
+            "Progressing",
+            "Pending",
+            "Aborted",
+            "Drifted",
+            "\u{7f}",
+            "",
+        ]);
         json!({ "type": kind, "status": status, "lastTransitionTime": time, "message": "ß".repeat(self.below(40_000)) })
     }
 
     fn enactment_status(&mut self) -> Value {
-        let mut status = self.object(&["attempt", "observedGeneration", "policyGeneration", "features", "retryCount", "unknown"]);
+        let mut status = self.object(&[
+            "attempt",
+            "observedGeneration",
+            "policyGeneration",
+            "features",
+            "retryCount",
+            "unknown",
+        ]);
         status["attempt"] = [json!(1), json!(-7), json!(i64::MAX)][self.below(3)].clone();
         status["conditions"] = (0..self.below(4)).map(|_| self.condition()).collect();
         status["desiredState"] = json!({ "a": self.value() });
@@ -169,7 +200,9 @@ fn a_rollout_finishes_while_a_node_writes_hostile_reports() {
     let operator = fleet.operator("first", &[]);
     fleet.policy("mine", &on(EVIL, bridge("br1")));
     fleet.wait("the node has its enactment", || fleet.enactments("mine").contains_key(EVIL));
-    accepted(&fleet.cluster.kubectl_as(&token, &["create", "-f", "-"], &node_state(EVIL).to_string()).unwrap());
+    accepted(
+        &fleet.cluster.kubectl_as(&token, &["create", "-f", "-"], &node_state(EVIL).to_string()).unwrap(),
+    );
     let (done, written) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -193,8 +226,12 @@ fn a_rollout_finishes_while_a_node_writes_hostile_reports() {
 
 fn roll_out(fleet: &SimulatedFleet, operator: linesman_lab::Running) {
     let mut spec = on("worker", bridge("br2"));
-    spec["hosts"] = (1..=5).map(|n| json!({ "match": { "node": format!("w{n}") }, "desiredState": {} })).collect();
-    spec["hosts"].as_array_mut().unwrap().push(json!({ "match": { "macAddress": "52:54:00:00:00:09" }, "desiredState": {} }));
+    spec["hosts"] =
+        (1..=5).map(|n| json!({ "match": { "node": format!("w{n}") }, "desiredState": {} })).collect();
+    spec["hosts"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "match": { "macAddress": "52:54:00:00:00:09" }, "desiredState": {} }));
     fleet.policy("blue", &spec);
     fleet.wait_policy("blue", "Available");
     operator.signal(nix::sys::signal::Signal::SIGTERM).unwrap();

@@ -3,7 +3,6 @@
 use linesman_api::names;
 use linesman_tests::api::{Api, accepted, policy, refused};
 use linesman_tests::simulated_fleet::SimulatedFleet;
-use linesman_tests::wait;
 use serde_json::{Value, json};
 
 fn bridge(name: &str) -> Value {
@@ -28,7 +27,8 @@ fn documents_are_limited_in_depth_number_and_size() {
         api.cluster.kubectl_with(&api.cluster.admin(), &words, &policy("bounded", &spec).to_string()).unwrap()
     };
     let host = |state: Value| json!({ "hosts": [{ "match": { "node": "w1" }, "desiredState": state }] });
-    let long = |characters| json!({ "interfaces": [{ "name": "eth1", "description": "x".repeat(characters) }] });
+    let long =
+        |characters| json!({ "interfaces": [{ "name": "eth1", "description": "x".repeat(characters) }] });
     let few = json!({ "interfaces": (0..2000).map(|n| json!({ "name": format!("eth{n}"), "mtu": 1500 })).collect::<Vec<_>>() });
     let lists = (0..30).fold(json!([]), |inner, _| json!([inner]));
 
@@ -46,8 +46,10 @@ fn documents_are_limited_in_depth_number_and_size() {
     both["desiredState"] = long(350_000);
     refused(&attempt(both), "together must have at most 600000 characters");
     let hosts = |count| -> Value {
-        let address = |n: usize| json!({ "name": "eth1", "type": "ethernet", "state": "up", "ipv4": { "enabled": true, "dhcp": false,
-            "address": [{ "ip": format!("10.0.{}.{}", n / 256, n % 256), "prefix-length": 16 }] } });
+        let address = |n: usize| {
+            json!({ "name": "eth1", "type": "ethernet", "state": "up", "ipv4": { "enabled": true, "dhcp": false,
+            "address": [{ "ip": format!("10.0.{}.{}", n / 256, n % 256), "prefix-length": 16 }] } })
+        };
         (0..count).map(|n| json!({ "match": { "node": format!("w{n}") }, "desiredState": { "interfaces": [address(n)] } })).collect()
     };
     accepted(&attempt(json!({ "hosts": hosts(2500) })));
@@ -59,11 +61,8 @@ fn without_limits(fleet: &SimulatedFleet, name: &str, spec: &Value) {
     fleet.cluster.run(&["delete", binding, "--ignore-not-found"]).unwrap();
     let text = policy(name, spec).to_string();
     let words = ["apply", "--server-side", "--force-conflicts", "-f", "-"];
-    wait::eventually(
-        &format!("{name} is accepted"),
-        || fleet.cluster.kubectl_with(&fleet.cluster.admin(), &words, &text).unwrap().success(),
-        String::new,
-    );
+    let accepts = || fleet.cluster.kubectl_with(&fleet.cluster.admin(), &words, &text).unwrap().success();
+    fleet.wait(&format!("{name} is accepted"), accepts);
 }
 
 #[track_caller]

@@ -1,1 +1,17 @@
+//! Stories on a real API server.
 
+mod columns;
+mod editing;
+mod hostile_node;
+mod hostile_policy;
+mod large_state;
+mod manifests;
+mod operator_failure;
+mod operator_hosts;
+mod operator_killed;
+mod operator_lost;
+mod operator_revert;
+mod operator_rollout;
+mod tokens;
+mod validation;
+mod versions;

@@ -59,6 +59,13 @@ fn spec() -> Value {
                  time of the last release. It never decreases.",
             ),
         ),
+        (
+            "matchedMac",
+            short(64).about(
+                "matchedMac is the MAC address by which an entry of spec.hosts of the policy matched the node. While this enactment \
+                 exists, the address matches no other node.",
+            ),
+        ),
         ("previous", previous()),
     ])
     .required(&["policy", "stage"])

@@ -2,6 +2,7 @@
 
 use super::content::Content;
 use super::facts::{EnactmentFacts, NodeFacts, PolicyFacts};
+use super::mac_owners::{MacOwners, matched_mac};
 use super::overlay::{OverlayError, state_for};
 use super::phase::{BlockedBy, NodePhase};
 use super::progress::NodeProgress;
@@ -22,21 +23,24 @@ impl<'a> Candidate<'a> {
         policy: &PolicyFacts,
         node: &'a NodeFacts,
         enactment: Option<&'a EnactmentFacts>,
+        owners: &MacOwners<'_>,
     ) -> Self {
-        let state = match state_for(&policy.spec, node) {
+        let state = owners.dispute(&policy.spec, node).map_or_else(|| state_for(&policy.spec, node), Err);
+        let state = match state {
             Ok(state) => state,
             Err(error) => {
                 let blocked_by = match &error {
-                    OverlayError::Ambiguous { .. } | OverlayError::ClearSecret { .. } => {
-                        BlockedBy::Conflict(error.to_string())
-                    }
+                    OverlayError::Ambiguous { .. }
+                    | OverlayError::ClearSecret { .. }
+                    | OverlayError::MacShared { .. }
+                    | OverlayError::MacTaken { .. } => BlockedBy::Conflict(error.to_string()),
                     OverlayError::MacsUnknown => BlockedBy::WaitsFor(error.to_string()),
                 };
                 let phase = without_content(enactment, blocked_by);
                 return Self { node, enactment, content: None, phase };
             }
         };
-        let content = Content::of_policy(policy, state);
+        let content = Content { mac: matched_mac(&policy.spec, node), ..Content::of_policy(policy, state) };
         let undo = !policy.deleting && policy.spec.rollout.as_ref().is_some_and(|rollout| rollout.undo);
         match enactment {
             _ if !undo => Self::wanting(policy, node, enactment, content),

@@ -12,6 +12,7 @@ use super::deselected::{self, Deselected, deselected};
 use super::facts::{Index, NodeFacts, Situation};
 use super::gate::Gate;
 use super::limit::limit;
+use super::mac_owners::MacOwners;
 use super::phase::{BlockedBy, NodePhase};
 use super::progress::NodeProgress;
 use super::quorum::Quorum;
@@ -69,12 +70,13 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
 /// The nodes of the policy in the order of the rollout, and deletions of enactments.
 fn candidates<'a>(situation: &Situation<'a>, index: &Index<'a>) -> (Vec<Candidate<'a>>, Vec<Action>) {
     let policy = situation.policy;
+    let owners = MacOwners::of(situation);
     let mut gone = Vec::new();
     let mut candidates = Vec::new();
     for node in in_order(&situation.nodes) {
         let enactment = index.get(&policy.name, &node.name);
         if !policy.deleting && policy.spec.selects(&node.labels) {
-            candidates.push(Candidate::matching(policy, node, enactment));
+            candidates.push(Candidate::matching(policy, node, enactment, &owners));
         } else if let Some(enactment) = enactment {
             match deselected(policy, Some(node), enactment) {
                 Deselected::Delete(enactment) => gone.push(Action::on(enactment, Step::Delete)),

@@ -16,6 +16,7 @@ mod events;
 mod facts;
 mod gate;
 mod limit;
+mod mac_owners;
 mod orphans;
 mod overlay;
 mod phase;
