@@ -280,3 +280,17 @@ fn a_stolen_token_of_the_operator_changes_nothing_of_a_policy_but_status_and_fin
     }
     accepted(&api.patch_as_admin("nncp/kept-as-is", &json!({ "metadata": { "finalizers": [] } })));
 }
+
+#[test]
+fn every_row_of_the_security_reference_is_a_test() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(folder.join("../docs/reference/security.md")).unwrap();
+    let names: Vec<&str> = page.split('`').filter(|text| text.contains("::")).collect();
+    assert!(names.len() > 15, "{names:?}");
+    for name in names {
+        let (module, test) = name.split_once("::").unwrap();
+        let file = folder.join(format!("stories/cluster/{module}.rs"));
+        let code = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(code.contains(&format!("#[test]\nfn {test}()")), "{} has no test {test}", file.display());
+    }
+}
