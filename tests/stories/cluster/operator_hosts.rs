@@ -61,8 +61,9 @@ fn a_mac_address_that_another_node_claims_gives_it_nothing() {
 
     // What two nodes claim is matched to neither; the rest of the policy is rolled out.
     report_nic(&fleet, "thief", second);
-    let hosts = json!([{ "match": { "macAddress": second }, "desiredState": state(9000) }]);
-    fleet.policy("red", &json!({ "desiredState": state(1500), "hosts": hosts }));
+    let other = |mtu: u32| json!({ "interfaces": [{ "name": "eth2", "type": "ethernet", "mtu": mtu }] });
+    let hosts = json!([{ "match": { "macAddress": second }, "desiredState": other(9000) }]);
+    fleet.policy("red", &json!({ "desiredState": other(1500), "hosts": hosts }));
     fleet.wait_enactment("red", "w1", "Available");
     let policy = fleet.wait_policy("red", "Degraded");
     let names: Vec<&Value> =
