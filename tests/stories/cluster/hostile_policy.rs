@@ -90,10 +90,11 @@ fn a_policy_that_cannot_be_read_or_stored_is_degraded_and_the_others_go_on() {
     wait_degraded(&fleet, "kept", "PolicyUnreadable");
     assert_eq!(fleet.enactments("kept").len(), 2, "the enactments of a policy that cannot be read stay");
 
-    // 5,000 interfaces; an edit stores them twice, which is more than etcd takes.
-    without_limits(&fleet, "large", &json!({ "desiredState": bridges(5000) }));
+    // 900 kB; an edit stores them twice, which is more than etcd takes.
+    let large = |mtu: u32| json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "mtu": mtu, "description": "x".repeat(900_000) }] });
+    without_limits(&fleet, "large", &json!({ "desiredState": large(1500) }));
     fleet.wait_policy("large", "Available");
-    without_limits(&fleet, "large", &json!({ "desiredState": bridges(5001) }));
+    without_limits(&fleet, "large", &json!({ "desiredState": large(9000) }));
     let message = wait_degraded(&fleet, "large", "WriteRefused");
     assert!(message.contains("the API server refuses its enactment"), "{message}");
 
