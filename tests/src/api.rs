@@ -59,6 +59,12 @@ impl Api {
         self.cluster.kubectl_as(token, &[&words[..], options].concat(), "").expect("kubectl runs")
     }
 
+    /// The same by the administrator.
+    pub fn patch_as_admin(&self, object: &str, patch: &Value) -> Output {
+        let patch = patch.to_string();
+        self.cluster.kubectl(&["patch", object, "--type=merge", "--patch", &patch]).expect("kubectl runs")
+    }
+
     pub fn object(&self, object: &str) -> Value {
         let (kind, name) = object.split_once('/').expect("KIND/NAME");
         self.cluster.get(kind, name).expect("kubectl runs").unwrap_or_else(|| panic!("there is no {object}"))

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use linesman_api::objects::{Enactment, Policy};
 use linesman_lab::cluster::NAMESPACE;
 use linesman_lab::{Cluster, Lab, Running};
 use serde_json::{Value, json};
@@ -33,7 +34,9 @@ impl SimulatedFleet {
         let lab = Lab::start(name).expect("the lab starts");
         let cluster = Arc::new(Cluster::start(&lab).expect("the cluster starts"));
         cluster.install(&deploy()).expect("the API server accepts deploy/");
-        cluster.add_nodes(nodes, &[]).expect("the nodes join");
+        if !nodes.is_empty() {
+            cluster.add_nodes(nodes, &[]).expect("the nodes join");
+        }
         let (failing, silent, stop): (Names, Names, Arc<AtomicBool>) = Default::default();
         let agents = {
             let (cluster, failing, silent, stop) =
@@ -97,7 +100,8 @@ impl SimulatedFleet {
     pub fn wait_policy(&self, name: &str, kind: &str) -> Value {
         let mut policy = Value::Null;
         self.wait(&format!("policy {name} is {kind}"), || {
-            policy = self.cluster.get("nncp", name).unwrap().unwrap_or_default();
+            let text = self.cluster.run(&["get", "nncp", name, "--ignore-not-found", "-o", "json"]).unwrap();
+            policy = serde_json::from_str(&text).map_or(Value::Null, |policy: Policy| json!(policy));
             let current = policy["status"]["observedGeneration"] == policy["metadata"]["generation"];
             current && true_conditions(&policy["status"]) == kind
         });
@@ -123,9 +127,7 @@ impl SimulatedFleet {
 
     pub fn enactments(&self, policy: &str) -> BTreeMap<String, Value> {
         let label = format!("nmstate.io/policy={policy}");
-        let all = self.cluster.run(&["get", "nnce", "-l", &label, "-o", "json"]).unwrap();
-        let all: Value = serde_json::from_str(&all).unwrap();
-        let items = all["items"].as_array().cloned().unwrap_or_default();
+        let items = read(&self.cluster.run(&["get", "nnce", "-l", &label, "-o", "json"]).unwrap());
         let node = |item: &Value| {
             item["metadata"]["labels"]["nmstate.io/node"].as_str().unwrap_or_default().to_owned()
         };
@@ -188,13 +190,22 @@ fn is_in_flight(enactment: &Value) -> bool {
     enactment["spec"]["stage"] == "Released" && !ended
 }
 
+/// As agents and operators read enactments, whatever somebody wrote there.
+fn read(list: &str) -> Vec<Value> {
+    #[derive(Default, serde::Deserialize)]
+    struct List {
+        items: Vec<Enactment>,
+    }
+    let list: List = serde_json::from_str(list).unwrap_or_default();
+    list.items.iter().map(|item| json!(item)).collect()
+}
+
 /// Each round every node goes one step further.
 fn simulate(cluster: &Cluster, failing: &Names, silent: &Names, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let listed = cluster.kubectl(&["get", "nnce", "-o", "json", "--request-timeout=2s"]);
-        let all: Value =
-            listed.ok().and_then(|output| serde_json::from_str(&output.stdout).ok()).unwrap_or_default();
-        for enactment in all["items"].as_array().into_iter().flatten().filter(|it| is_in_flight(it)) {
+        let all = listed.map(|output| read(&output.stdout)).unwrap_or_default();
+        for enactment in all.iter().filter(|it| is_in_flight(it)) {
             let node = enactment["metadata"]["labels"]["nmstate.io/node"].as_str().unwrap_or_default();
             if silent.lock().unwrap_or_else(PoisonError::into_inner).contains(node) {
                 continue;

@@ -1,9 +1,13 @@
 //! ValidatingAdmissionPolicies: who may write what. They need no webhook, so no outage of Linesman blocks a write.
 
+mod bounded;
+
 use serde_json::{Value, json};
 
+use crate::finalizers;
 use crate::kinds::{ENACTMENT, GROUP, NODE_STATE, POLICY};
 use crate::labels;
+use crate::limits::LABEL;
 use crate::names;
 
 /// In a token that Kubernetes 1.30 or newer made for a Pod: the node on which the Pod runs.
@@ -15,7 +19,10 @@ pub fn all(namespace: &str) -> Vec<Value> {
         nodes_write_their_own(namespace),
         operator_instructs(namespace),
         operator_reports(namespace),
+        operator_keeps_policies(namespace),
         probes_are_known(),
+        bounded::documents_are_bounded(),
+        bounded::reports_are_bounded(namespace),
     ];
     policies
         .into_iter()
@@ -46,6 +53,10 @@ fn nodes_write_their_own(namespace: &str) -> Value {
         { "name": "subject", "expression": "request.operation == 'CREATE' ? object : oldObject" },
         { "name": "labelled", "expression": format!("has(variables.subject.metadata.labels) && \
             '{label}' in variables.subject.metadata.labels ? variables.subject.metadata.labels['{label}'] : ''") },
+        { "name": "owned", "expression": "has(variables.subject.metadata.ownerReferences) && \
+            variables.subject.metadata.ownerReferences.exists(owner, owner.kind == 'Node' && owner.name == variables.node)" },
+        // The label of a node with a long name is not its name (`labels::node_value`).
+        { "name": "own", "expression": format!("size(variables.node) <= {LABEL} ? variables.labelled == variables.node : variables.owned") },
     ]);
     spec["validations"] = json!([
         validation(
@@ -60,10 +71,7 @@ fn nodes_write_their_own(namespace: &str) -> Value {
             "an agent may write only the NodeNetworkState of its own node"
         ),
         validation(
-            &format!(
-                "request.resource.resource != '{}' || variables.labelled == variables.node",
-                ENACTMENT.plural
-            ),
+            &format!("request.resource.resource != '{}' || variables.own", ENACTMENT.plural),
             "an agent may write only the enactments of its own node"
         ),
         validation(
@@ -95,6 +103,38 @@ fn operator_reports(namespace: &str) -> Value {
         "only the Linesman operator may write the status of a policy",
     )]);
     policy("linesman-operator-reports", spec)
+}
+
+/// RBAC has no right for finalizers alone.
+fn operator_keeps_policies(namespace: &str) -> Value {
+    let mut spec = guard(&[rule(POLICY.versions, &[POLICY.plural.into()], &["CREATE", "UPDATE", "DELETE"])]);
+    spec["matchConditions"] =
+        json!([{ "name": "the-operator-writes", "expression": account(namespace, names::OPERATOR) }]);
+    let own = finalizers::REVERT;
+    let others = |object: &str| {
+        format!(
+            "(has({object}.metadata.finalizers) ? {object}.metadata.finalizers.filter(name, name != '{own}') : [])"
+        )
+    };
+    let same = |field: &str| {
+        format!(
+            "(has(object.metadata.{field}) ? has(oldObject.metadata.{field}) && object.metadata.{field} == oldObject.metadata.{field} : \
+             !has(oldObject.metadata.{field}))"
+        )
+    };
+    spec["validations"] = json!([validation(
+        // With the content, the generation changes.
+        &format!(
+            "request.operation == 'UPDATE' && object.metadata.generation == oldObject.metadata.generation && {} && {} && {} && {} == {}",
+            same("labels"),
+            same("annotations"),
+            same("ownerReferences"),
+            others("object"),
+            others("oldObject"),
+        ),
+        &format!("the operator may change nothing of a policy but its status and the finalizer {own}"),
+    )]);
+    policy("linesman-operator-keeps-policies", spec)
 }
 
 /// As a regular expression, what a probe can be (`linesman_core::probe`). An IPv6 address and a URL are read in full by

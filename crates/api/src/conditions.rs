@@ -13,7 +13,7 @@ words! {
         Progressing,
         Pending,
         Aborted,
-        /// An addition of Linesman's: whether the host differs from what was applied.
+        /// An addition of Linesman's, there only while it is true: the host differs from what was applied.
         Drifted,
     }
 }

@@ -32,7 +32,6 @@ impl Definition {
         if !short_names.is_empty() {
             names["shortNames"] = json!(short_names);
         }
-        names["categories"] = json!(["nmstate"]);
         let schema = finish(root(self.about, self.fields));
         let versions: Vec<Value> = versions
             .iter()

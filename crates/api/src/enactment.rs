@@ -30,6 +30,9 @@ pub struct EnactmentSpec {
     /// When the node became not ready, soon after this attempt had succeeded: it counts as failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_soak: Option<Time>,
+    /// The MAC address by which an entry of `hosts` matched the node: it stays with this node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched_mac: Option<String>,
     /// The last version that was applied successfully: what `rollout.undo` returns to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Previous>,

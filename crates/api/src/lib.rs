@@ -3,6 +3,8 @@
 //! `nmstate.io` is wire-compatible with kubernetes-nmstate; what Linesman adds is optional.
 
 pub mod admission;
+#[cfg(feature = "kube")]
+pub mod bounded;
 pub mod condition;
 pub mod conditions;
 pub mod crd;
@@ -10,6 +12,7 @@ pub mod enactment;
 pub mod finalizers;
 pub mod kinds;
 pub mod labels;
+pub mod limits;
 pub mod names;
 pub mod nmstate;
 pub mod node_state;

@@ -24,6 +24,11 @@ pub fn policy_of<'a>(name: &'a str, node: &str) -> Option<&'a str> {
     name.strip_prefix(node)?.strip_prefix('.').filter(|policy| !policy.is_empty())
 }
 
+/// The node of the enactment `name` of `policy`.
+pub fn node_of<'a>(name: &'a str, policy: &str) -> Option<&'a str> {
+    name.strip_suffix(policy)?.strip_suffix('.').filter(|node| !node.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,5 +39,7 @@ mod tests {
         assert_eq!(policy_of("n1.example.com.br", "n1"), Some("example.com.br"));
         assert_eq!(policy_of("n10.br", "n1"), None);
         assert_eq!(policy_of("n1.", "n1"), None);
+        assert_eq!(node_of(&enactment("n1.example.com", "br.1"), "br.1"), Some("n1.example.com"));
+        assert_eq!((node_of(".br", "br"), node_of("n1-br", "br")), (None, None));
     }
 }

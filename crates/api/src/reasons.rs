@@ -18,6 +18,10 @@ words! {
         DocumentRefused,
         /// Addition: the nodes have the previous version, as `rollout.undo` asks for, or have none.
         RolloutUndone,
+        /// Addition: the operator cannot read the policy; nothing is changed for it.
+        PolicyUnreadable,
+        /// Addition: the API server refused what the operator writes for the policy; it is tried again.
+        WriteRefused,
     }
 }
 
@@ -39,8 +43,6 @@ words! {
         DocumentRefused,
         /// Addition: the host differs from what was applied.
         HostDrifted,
-        /// Addition: the host is as it was applied.
-        InSync,
         /// Addition: what the policy changed was reverted.
         Reverted,
     }
@@ -77,5 +79,8 @@ words! {
         RolloutPaused,
         RolloutFinished,
         NoMatchingNode,
+        /// The operator cannot read the policy, or what a node wrote.
+        Unreadable,
+        WriteRefused,
     }
 }

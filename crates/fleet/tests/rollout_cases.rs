@@ -141,6 +141,7 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
     let generation = written.generation.or(policy.map(|policy| policy.generation)).unwrap_or(1);
     let attempt = written.attempt.unwrap_or(1);
     let spec = EnactmentSpec {
+        matched_mac: None,
         policy: PolicyRef {
             uid: written.uid.unwrap_or_else(|| format!("uid-of-{name}")),
             name: name.clone(),
@@ -166,7 +167,14 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
         requests_release: written.requests.clone(),
         ..EnactmentStatus::default()
     };
-    EnactmentFacts { policy: name, node: written.node, version: "1".into(), spec: Some(spec), status }
+    EnactmentFacts {
+        policy: name,
+        node: written.node,
+        version: "1".into(),
+        spec: Some(spec),
+        status,
+        ..EnactmentFacts::default()
+    }
 }
 
 fn decided(case: &Case) -> String {
@@ -177,6 +185,7 @@ fn decided(case: &Case) -> String {
     let enactments: Vec<EnactmentFacts> =
         enactments.into_iter().flatten().map(|e| enactment(e, &policies, &nodes)).collect();
     let decision = decide(&Situation {
+        refused: Default::default(),
         policy: &policies[0],
         policies: policies.iter().collect(),
         nodes: nodes.iter().collect(),

@@ -1,7 +1,7 @@
 //! The cluster as the watches show it. Nothing else is put in, not even what this operator wrote itself: a claim that is seen here was
 //! seen with all earlier ones, and decisions rely on that (docs/decisions/0013).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use indexmap::IndexMap;
 use linesman_api::policy::PolicyStatus;
@@ -16,6 +16,8 @@ pub struct Cache {
     pub nodes: IndexMap<String, NodeFacts>,
     /// By the name of the object.
     pub enactments: IndexMap<String, EnactmentFacts>,
+    /// Policies that cannot be read, by name: nothing is decided on them, and their enactments stay.
+    pub unreadable: BTreeMap<String, UnreadablePolicy>,
     /// What writes to a policy need, beside what decisions need.
     pub policy_objects: HashMap<String, PolicyObject>,
     node_objects: HashMap<String, KnownNode>,
@@ -32,6 +34,13 @@ pub struct PolicyObject {
     pub version: String,
     pub finalizers: Vec<String>,
     pub status: PolicyStatus,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnreadablePolicy {
+    /// Without a spec.
+    pub facts: PolicyFacts,
+    pub error: String,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -102,31 +111,54 @@ impl Cache {
         self.node_objects.get(node).map(|known| known.uid.as_str())
     }
 
+    /// The policy by this name, whether or not its spec can be read.
+    pub fn policy(&self, name: &str) -> Option<&PolicyFacts> {
+        self.policies.get(name).or_else(|| self.unreadable.get(name).map(|unreadable| &unreadable.facts))
+    }
+
+    /// All of them.
+    pub fn all_policies(&self) -> impl Iterator<Item = &PolicyFacts> {
+        self.policies.values().chain(self.unreadable.values().map(|unreadable| &unreadable.facts))
+    }
+
     fn apply_policy(&mut self, change: Change<KnownPolicy>) -> Affected {
         match change {
             Change::Put { name, version, object } => {
                 self.latest.policies = self.latest.policies.max(version);
-                let (facts, object) = split(object);
-                let changed = put(&mut self.policies, name.clone(), facts);
-                self.policy_objects.insert(name.clone(), object);
-                if changed { Affected::AllPolicies } else { Affected::Policy(name) }
+                if self.put_policy(&name, object) { Affected::AllPolicies } else { Affected::Policy(name) }
             }
             Change::Deleted { name, version } => {
                 self.latest.policies = self.latest.policies.max(version);
                 self.policies.swap_remove(&name);
+                self.unreadable.remove(&name);
                 self.policy_objects.remove(&name);
                 Affected::AllPolicies
             }
             Change::Listed(all) => {
                 self.latest.policies = newest(&all);
                 self.policy_objects.clear();
+                self.unreadable.clear();
                 self.policies.clear();
                 for (name, _, object) in all {
-                    let (facts, object) = split(object);
-                    self.policy_objects.insert(name.clone(), object);
-                    self.policies.insert(name, facts);
+                    self.put_policy(&name, object);
                 }
                 Affected::AllPolicies
+            }
+        }
+    }
+
+    /// Whether what decisions depend on changed.
+    fn put_policy(&mut self, name: &str, known: KnownPolicy) -> bool {
+        let KnownPolicy { facts, unreadable, version, finalizers, status } = known;
+        self.policy_objects.insert(name.into(), PolicyObject { version, finalizers, status });
+        match unreadable {
+            Some(error) => {
+                self.unreadable.insert(name.into(), UnreadablePolicy { facts, error });
+                self.policies.swap_remove(name).is_some()
+            }
+            None => {
+                self.unreadable.remove(name);
+                put(&mut self.policies, name.into(), facts)
             }
         }
     }
@@ -217,11 +249,6 @@ fn apply_to<T>(known: &mut HashMap<String, T>, change: Change<T>) -> Vec<String>
 
 fn newest<T>(all: &[(String, u64, T)]) -> u64 {
     all.iter().map(|(_, version, _)| *version).max().unwrap_or_default()
-}
-
-fn split(known: KnownPolicy) -> (PolicyFacts, PolicyObject) {
-    let KnownPolicy { facts, version, finalizers, status } = known;
-    (facts, PolicyObject { version, finalizers, status })
 }
 
 #[cfg(test)]

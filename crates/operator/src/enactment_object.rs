@@ -20,7 +20,8 @@ pub fn enactment(
         uid: uid.into(),
         ..OwnerReference::default()
     };
-    let labels = [(labels::POLICY, policy), (labels::NODE, node)];
+    let value = labels::node_value(node);
+    let labels = [(labels::POLICY, policy), (labels::NODE, &*value)];
     let metadata = ObjectMeta {
         name: Some(name),
         labels: Some(labels.map(|(key, value)| (key.into(), value.into())).into()),

@@ -8,13 +8,13 @@ use linesman_api::objects::{Enactment, Policy, UnreadableSpec};
 use linesman_api::policy::PolicyStatus;
 use linesman_api::time::Time;
 use linesman_api::{finalizers, labels, names};
-use linesman_fleet::rollout::{EnactmentFacts, MacAddress, NodeFacts, PolicyFacts};
-
-use crate::nics::Nics;
+use linesman_fleet::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownPolicy {
+    /// Without a spec if that is unreadable.
     pub facts: PolicyFacts,
+    pub unreadable: Option<String>,
     pub version: String,
     pub finalizers: Vec<String>,
     pub status: PolicyStatus,
@@ -44,6 +44,7 @@ pub fn policy(policy: Policy) -> KnownPolicy {
             deleting: policy.metadata.deletion_timestamp.is_some(),
             finalizer: finalizers.iter().any(|name| name == finalizers::REVERT),
         },
+        unreadable: policy.unreadable,
         version: policy.metadata.resource_version.unwrap_or_default(),
         finalizers,
         status: policy.status,
@@ -82,34 +83,33 @@ pub fn agent(pod: &Pod) -> Option<Agent> {
 /// None: it does not say of which policy and node it is.
 pub fn enactment(mut enactment: Enactment) -> Option<EnactmentFacts> {
     let name = enactment.name_any();
-    let label = |key| enactment.labels().get(key).cloned();
-    let node = label(labels::NODE)?;
+    let (policy, node) = policy_and_node(&enactment, &name)?;
     if let Some(UnreadableSpec { error, .. }) = &enactment.unreadable {
         tracing::warn!(enactment = name, error, "cannot read the spec; the operator writes it again");
     }
-    let policy = label(labels::POLICY).or_else(|| names::policy_of(&name, &node).map(str::to_owned))?;
     // What was applied is the agent's to know.
     enactment.status.desired_state = None;
     enactment.status.captured_states.clear();
     Some(EnactmentFacts {
         policy,
         node,
+        uid: enactment.metadata.uid.unwrap_or_default(),
         version: enactment.metadata.resource_version.unwrap_or_default(),
         spec: enactment.spec,
         status: enactment.status,
+        unreadable: enactment.unreadable_status,
     })
 }
 
-pub fn macs(nics: &Nics) -> BTreeSet<MacAddress> {
-    // The NICs of a node that is itself a container are veth.
-    let physical = nics
-        .status
-        .current_state
-        .interfaces
-        .iter()
-        .filter(|nic| ["ethernet", "veth"].contains(&nic.kind.as_str()));
-    let written = physical.flat_map(|nic| [&nic.mac_address, &nic.permanent_mac_address]).flatten();
-    written.filter_map(|address| address.parse().ok()).collect()
+/// The label of a node with a long name is not its name; the name of the enactment is NODE.POLICY.
+fn policy_and_node(enactment: &Enactment, name: &str) -> Option<(String, String)> {
+    let label = |key| enactment.labels().get(key).map(String::as_str);
+    let value = label(labels::NODE)?;
+    let Some(policy) = label(labels::POLICY) else {
+        return Some((names::policy_of(name, value)?.into(), value.into()));
+    };
+    let node = names::node_of(name, policy).filter(|node| labels::node_value(node) == value);
+    Some((policy.into(), node.unwrap_or(value).into()))
 }
 
 #[cfg(test)]
@@ -154,16 +154,14 @@ mod tests {
         assert_eq!((known.policy.as_str(), known.node.as_str(), known.version.as_str()), ("blue", "w1", "7"));
         assert_eq!(known.spec, None);
         assert_eq!((known.status.desired_state, known.status.features.len()), (None, 1));
+        assert_eq!(read(json!({ "nmstate.io/node": "w1", "nmstate.io/policy": "blue" })).unwrap().node, "w1");
     }
 
     #[test]
-    fn macs_are_those_of_nics() {
-        let state = json!({ "metadata": {}, "status": { "currentState": { "interfaces": [
-            { "name": "eth0", "type": "ethernet", "mac-address": "52:54:00:00:00:01", "permanent-mac-address": "52:54:00:00:00:02" },
-            { "name": "br0", "type": "linux-bridge", "mac-address": "52:54:00:00:00:03" },
-            { "name": "eth1", "type": "veth", "mac-address": "52:54:00:00:00:04" }] } } });
-        let macs = macs(&serde_json::from_value(state).unwrap());
-        let nics = ["52:54:00:00:00:01", "52:54:00:00:00:02", "52:54:00:00:00:04"];
-        assert_eq!(macs.into_iter().map(|mac| mac.to_string()).collect::<Vec<_>>(), nics);
+    fn a_node_with_a_long_name_is_known_by_the_name_of_its_enactment() {
+        let node = "w".repeat(100);
+        let labels = json!({ "nmstate.io/node": labels::node_value(&node), "nmstate.io/policy": "blue" });
+        let object = json!({ "metadata": { "name": names::enactment(&node, "blue"), "labels": labels } });
+        assert_eq!(enactment(serde_json::from_value(object).unwrap()).unwrap().node, node);
     }
 }

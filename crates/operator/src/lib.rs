@@ -62,6 +62,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// Why the API server refuses this very object, however often it is sent: too long, too large, not allowed. None: the
+    /// request did not get that far.
+    fn about_object(&self) -> Option<String> {
+        let Self::Api { source, .. } = self else { return None };
+        let kube::Error::Api(status) = &**source else { return None };
+        let about = matches!(status.code, 400..=499 if !matches!(status.code, 401 | 409 | 429));
+        // What etcd or its client finds too large is an internal error.
+        (about || status.code == 500).then(|| status.message.clone())
+    }
+
     /// Whether the object is no longer the one that was seen.
     fn is_refusal(&self) -> bool {
         match self {

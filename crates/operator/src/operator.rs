@@ -6,15 +6,19 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use linesman_api::policy::PolicyStatus;
+use linesman_api::reasons::EventReason;
 use linesman_api::time::Time;
 use linesman_daemon::clock;
-use linesman_fleet::rollout::{Action, Decision, Settings, Situation, decide, orphans};
+use linesman_fleet::rollout::{
+    Action, Decision, PolicyEvent, Settings, Situation, decide, orphans, unreadable, write_refused,
+};
 
 use crate::Error;
 use crate::cache::{Affected, Cache};
+use crate::events::{self, Subject};
 use crate::report::{Reported, report};
 use crate::rollout_state::RolloutState;
-use crate::watch::{WatchEvent, Watched, Watches, is_unknown_kind};
+use crate::watch::{WatchEvent, Watched, Watches, is_unknown_kind, number};
 use crate::writer::{Writer, Written};
 
 /// Events that come within this time of each other are applied together, up to a limit.
@@ -22,6 +26,8 @@ const QUIET: Duration = Duration::from_millis(15);
 const LONGEST_BURST: Duration = Duration::from_millis(100);
 /// Writes of one reconciliation, so that events are applied in between.
 const BATCH: usize = 100;
+/// Between events on one enactment, so that a node cannot flood the cluster with them.
+const SAME_EVENT: Duration = Duration::from_secs(300);
 
 pub struct Operator {
     pub cache: Rc<RefCell<Cache>>,
@@ -33,6 +39,8 @@ pub struct Operator {
     /// Policies or enactments changed: some enactments may have lost their policy.
     pub orphans: bool,
     pub led: bool,
+    /// Enactments whose status cannot be read, and when an event said so.
+    pub unreadable: BTreeMap<String, Instant>,
     /// Watches that fail, with the error that was logged last.
     pub failed_watches: BTreeMap<Watched, String>,
 }
@@ -119,7 +127,8 @@ impl Operator {
     }
 
     async fn reconcile_all(&mut self) {
-        let known: BTreeSet<String> = self.cache.borrow().policies.keys().cloned().collect();
+        let known: BTreeSet<String> =
+            self.cache.borrow().all_policies().map(|policy| policy.name.clone()).collect();
         for name in &known {
             self.rollouts.entry(name.clone()).or_insert_with(RolloutState::undecided);
         }
@@ -129,6 +138,7 @@ impl Operator {
         for name in &known {
             self.reconcile(name).await;
         }
+        self.announce_unreadable().await;
         if std::mem::take(&mut self.orphans) {
             self.delete_orphans().await;
         }
@@ -138,6 +148,26 @@ impl Operator {
             .retain(|name, rollout| known.contains(name) || rollout.outlives_policy(&cache, orphans, now));
     }
 
+    /// What a node wrote that cannot be read is an event on its enactment; the status of its policy says so, too.
+    #[allow(clippy::await_holding_refcell_ref)] // Only this loop changes the cache.
+    async fn announce_unreadable(&mut self) {
+        let cache = self.cache.borrow();
+        self.unreadable.retain(|_, at| at.elapsed() < SAME_EVENT);
+        for (name, enactment) in &cache.enactments {
+            let Some(error) = enactment.unreadable.as_ref().filter(|_| !self.unreadable.contains_key(name))
+            else {
+                continue;
+            };
+            self.unreadable.insert(name.clone(), Instant::now());
+            let message = format!(
+                "the operator cannot read the status that the node wrote: {error}; it counts as none"
+            );
+            let event = PolicyEvent { warning: true, reason: EventReason::Unreadable, message };
+            let about = Subject::enactment(name, &enactment.uid);
+            events::publish(&self.writer, &self.identity, about, number(&enactment.version), &event).await;
+        }
+    }
+
     /// One policy: decide, act, report.
     async fn reconcile(&mut self, name: &str) {
         let (now, time) = (Instant::now(), Time(clock::now()));
@@ -145,7 +175,14 @@ impl Operator {
         if !rollout.is_due(now, time) || !rollout.pending.are_seen(&self.cache.borrow(), now) {
             return;
         }
-        let Some(decision) = self.decide(name) else { return };
+        let Some(decision) = self.decide(name) else {
+            let status = self.set_aside(name);
+            let outcome = match status {
+                Some(status) => self.report(name, status).await,
+                None => Ok(()),
+            };
+            return self.record(name, outcome);
+        };
         if let Some(rollout) = self.rollouts.get_mut(name) {
             rollout.decided(&decision);
         }
@@ -156,7 +193,34 @@ impl Operator {
             Ok(false) => Ok(()),
             Err(error) => Err(error),
         };
+        if let Err(error) = &outcome {
+            self.report_refusal(name, error).await;
+        }
         self.record(name, outcome);
+    }
+
+    /// The status of a policy that cannot be read.
+    fn set_aside(&mut self, name: &str) -> Option<PolicyStatus> {
+        let cache = self.cache.borrow();
+        let policy = cache.unreadable.get(name)?;
+        self.rollouts.get_mut(name)?.set_aside();
+        let before = &cache.policy_objects.get(name)?.status;
+        Some(unreadable(&policy.facts, before, &policy.error))
+    }
+
+    /// What the API server refuses to accept of a policy is shown in its status, as far as that is accepted.
+    async fn report_refusal(&mut self, name: &str, error: &Error) {
+        let Some(reason) = error.about_object() else { return };
+        let status = self.cache.borrow().policy(name).map(|policy| write_refused(policy, &reason));
+        if let Some(status) = status
+            && let Err(error) = self.report(name, status).await
+        {
+            tracing::warn!(
+                policy = name,
+                error = &error as &dyn std::error::Error,
+                "cannot write the status"
+            );
+        }
     }
 
     fn decide(&self, name: &str) -> Option<Decision> {
@@ -166,35 +230,52 @@ impl Operator {
             policies: cache.policies.values().collect(),
             nodes: cache.nodes.values().collect(),
             enactments: cache.enactments.values().collect(),
+            refused: self.rollouts.get(name).map(|it| it.refused_nodes(Instant::now())).unwrap_or_default(),
             settings: self.settings,
             now: Time(clock::now()),
         };
         Some(decide(&situation))
     }
 
-    /// Whether everything was written. After a refused write the rest is dropped.
+    /// Whether everything was written. After a write for another version the rest is dropped; what the API server does not
+    /// accept for one node keeps no other node waiting.
     #[allow(clippy::await_holding_refcell_ref)] // Only this loop changes the cache.
     async fn act(&mut self, name: &str, actions: &[Action]) -> Result<bool, Error> {
         let cache = self.cache.borrow();
         let rollout = self.rollouts.entry(name.into()).or_default();
+        let mut complete = true;
         for action in actions.iter().take(BATCH) {
-            match self.writer.perform(name, action, &cache, Time(clock::now())).await? {
-                Written::Done(write) => rollout.pending.expect(write, Instant::now()),
-                Written::Refused(write) => {
+            let written = self.writer.perform(name, action, &cache, Time(clock::now())).await;
+            match (written, action) {
+                (Ok(Written::Done(write)), action) => {
+                    rollout.pending.expect(write, Instant::now());
+                    if let Action::Enactment { node, .. } = action {
+                        rollout.node_accepted(node);
+                    }
+                }
+                (Ok(Written::Refused(write)), _) => {
                     rollout.pending.expect(write, Instant::now());
                     rollout.dirty = true;
                     return Ok(false);
                 }
+                (Err(error), Action::Enactment { node, .. }) => {
+                    let Some(reason) = error.about_object() else { return Err(error) };
+                    tracing::warn!(policy = name, node, reason, "the API server refuses the enactment");
+                    rollout.node_refused(node, reason, Instant::now());
+                    // The next decision leaves the node out, and its status says so.
+                    complete = false;
+                }
+                (Err(error), Action::Finalizer { .. }) => return Err(error),
             }
         }
         rollout.dirty |= !actions.is_empty();
-        Ok(true)
+        Ok(complete)
     }
 
     #[allow(clippy::await_holding_refcell_ref)] // As above.
     async fn report(&mut self, name: &str, status: PolicyStatus) -> Result<(), Error> {
         let cache = self.cache.borrow();
-        let (Some(policy), Some(object)) = (cache.policies.get(name), cache.policy_objects.get(name)) else {
+        let (Some(policy), Some(object)) = (cache.policy(name), cache.policy_objects.get(name)) else {
             return Ok(());
         };
         let Some(rollout) = self.rollouts.get_mut(name) else { return Ok(()) };
@@ -246,7 +327,7 @@ impl Operator {
         let mut found: BTreeMap<String, Vec<Action>> = BTreeMap::new();
         {
             let cache = self.cache.borrow();
-            for (policy, action) in orphans(cache.policies.values(), cache.enactments.values()) {
+            for (policy, action) in orphans(cache.all_policies(), cache.enactments.values()) {
                 found.entry(policy.into()).or_default().push(action);
             }
         }

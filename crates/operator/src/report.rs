@@ -10,7 +10,7 @@ use linesman_fleet::rollout::{PolicyFacts, StatusUrgency, policy_event, urgency}
 use serde_json::json;
 
 use crate::cache::PolicyObject;
-use crate::events;
+use crate::events::{self, Subject};
 use crate::pending_writes::PendingWrite;
 use crate::writer::{Result, Writer, Written};
 
@@ -51,7 +51,7 @@ pub async fn report(
         writer.metrics.finished(seconds);
     }
     if let (Some(event), PendingWrite::Policy(version)) = (policy_event(old, &status), &write) {
-        events::publish(writer, identity, policy, *version, &event).await;
+        events::publish(writer, identity, Subject::policy(policy), *version, &event).await;
     }
     Ok(Reported::Written(write))
 }

@@ -1,5 +1,6 @@
 //! What the operator remembers of one policy between two reconciliations. All of it can be lost: the cluster has what matters.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use linesman_api::time::Time;
@@ -24,8 +25,18 @@ pub struct RolloutState {
     /// When the status was last written, and when it may be written again.
     pub status_written: Option<Instant>,
     pub status_due: Option<Instant>,
+    /// Nodes whose enactment the API server refuses.
+    refused: BTreeMap<String, RefusedNode>,
     /// After an error: not before then, and the back-off that led there.
     retry: Option<(Instant, Backoff)>,
+}
+
+#[derive(Debug)]
+struct RefusedNode {
+    reason: String,
+    /// It is tried again then.
+    until: Instant,
+    backoff: Backoff,
 }
 
 impl RolloutState {
@@ -45,6 +56,7 @@ impl RolloutState {
         let may_retry = self.retry.as_ref().is_none_or(|(at, _)| *at <= now);
         may_retry
             && (self.dirty
+                || self.refused.values().any(|node| node.until <= now)
                 || self.status_due.is_some_and(|due| due <= now)
                 || self.wake.is_some_and(|wake| wake <= time))
     }
@@ -56,7 +68,8 @@ impl RolloutState {
         }
         let wake = self.wake.map(|wake| now + Duration::from_secs(wake.since(time)));
         let dirty = self.dirty.then_some(now);
-        let first = [wake, self.status_due, dirty].into_iter().flatten().min();
+        let refused = self.refused.values().map(|node| node.until).min();
+        let first = [wake, self.status_due, dirty, refused].into_iter().flatten().min();
         match self.retry {
             Some((at, _)) if at > now => Some(first.map_or(at, |first| first.max(at))),
             _ => first,
@@ -74,6 +87,31 @@ impl RolloutState {
         self.settled = decision.nodes.iter().all(|(_, phase)| ended(phase));
         self.wake = decision.wake;
         (self.dirty, self.status_due) = (false, None);
+    }
+
+    /// A policy that cannot be read waits for the next change.
+    pub fn set_aside(&mut self) {
+        (self.dirty, self.settled, self.wake, self.status_due) = (false, true, None, None);
+        self.refused.clear();
+    }
+
+    /// The others go on without it, at once.
+    pub fn node_refused(&mut self, node: &str, reason: String, now: Instant) {
+        let mut backoff = self.refused.remove(node).map_or(RETRY, |refused| refused.backoff);
+        let until = now + backoff.failed();
+        self.refused.insert(node.into(), RefusedNode { reason, until, backoff });
+        self.dirty = true;
+    }
+
+    /// Its enactment was written.
+    pub fn node_accepted(&mut self, node: &str) {
+        self.refused.remove(node);
+    }
+
+    /// Nodes that a decision leaves out, with the reason.
+    pub fn refused_nodes(&self, now: Instant) -> BTreeMap<&str, &str> {
+        let waiting = self.refused.iter().filter(|(_, node)| node.until > now);
+        waiting.map(|(name, node)| (name.as_str(), node.reason.as_str())).collect()
     }
 
     pub fn succeeded(&mut self) {
@@ -117,6 +155,23 @@ mod tests {
         assert!(!state.outlives_policy(&cache, false, later), "whether or not that was seen");
         state.failed(now);
         assert!(state.outlives_policy(&cache, true, now) && !state.outlives_policy(&cache, false, now));
+    }
+
+    #[test]
+    fn a_refused_node_is_left_out_until_it_is_tried_again() {
+        let (mut state, now, time) = (RolloutState::default(), Instant::now(), Time(100));
+        state.node_refused("w1", "too long".into(), now);
+        assert!(state.is_due(now, time), "the others go on");
+        assert_eq!(state.refused_nodes(now), [("w1", "too long")].into());
+        state.dirty = false;
+        assert!(!state.is_due(now, time));
+        assert_eq!(state.next(now, time), Some(now + FIRST_RETRY));
+        let later = now + FIRST_RETRY;
+        assert!(state.is_due(later, time) && state.refused_nodes(later).is_empty());
+        state.node_refused("w1", "too long".into(), later);
+        assert!(!state.refused_nodes(later + FIRST_RETRY).is_empty(), "the pause grows");
+        state.node_accepted("w1");
+        assert!(state.refused_nodes(later).is_empty());
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub async fn run(config: Config) -> Result<(), Error> {
         rollouts: BTreeMap::new(),
         orphans: true,
         led: false,
+        unreadable: BTreeMap::new(),
         failed_watches: BTreeMap::new(),
     };
     tracing::info!(identity = config.identity, namespace = config.namespace, "waiting for the Lease");

@@ -162,7 +162,7 @@ impl Watches {
             let api = || Api::<Nics>::all(self.client.clone());
             self.nics = wanted.then(|| {
                 changes(Watched::NodeStates, api(), Config::default(), WatchEvent::NodeStates, |nics| {
-                    Some(facts::macs(&nics))
+                    Some(nics.macs)
                 })
             });
         }

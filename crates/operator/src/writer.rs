@@ -149,7 +149,7 @@ impl Writer {
     /// Whether the policy exists now, whatever the watches show.
     pub async fn exists(&self, policy: &str) -> Result<bool> {
         let api: Api<Policy> = Api::all(self.client.clone());
-        let answer = tokio::time::timeout(TIMEOUT, api.get_metadata_opt(policy)).await;
+        let answer = tokio::time::timeout(TIMEOUT, api.get_opt(policy)).await;
         let found = answer.map_err(|_| Error::Timeout { kind: "get" })?;
         found
             .map(|found| found.is_some())

@@ -42,6 +42,11 @@ impl Cluster {
             ["patch", policy, name, "--subresource=status", "--dry-run=server", "--type=merge", "-p", patch];
         self.wait_refused(&create, &enactment)?;
         self.wait_refused(&report, "")?;
+        let deep = (0..30).fold(json!({}), |inner, _| json!({ "a": inner }));
+        let mut document = object("NodeNetworkConfigurationPolicy", "v1");
+        document["spec"] = json!({ "desiredState": deep });
+        document["metadata"]["name"] = format!("{name}-of-documents").into();
+        self.wait_refused(&create, &document.to_string())?;
         self.run(&["delete", policy, name]).map(drop)
     }
 

@@ -88,7 +88,9 @@ fn pod(node: &str) -> String {
 }
 
 fn node_object(name: &str, labels: &[(&str, &str)]) -> Value {
-    let mut all = json!({ "kubernetes.io/hostname": name, "kubernetes.io/os": "linux" });
+    // A host name is no longer than a label's value.
+    let hostname = name.get(..63).unwrap_or(name);
+    let mut all = json!({ "kubernetes.io/hostname": hostname, "kubernetes.io/os": "linux" });
     labels.iter().for_each(|(key, value)| all[key] = (*value).into());
     json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name, "labels": all } })
 }

@@ -34,7 +34,7 @@ fn linesman_prints_what_is_installed() {
     for (options, kind, count) in [
         (&[][..], "CustomResourceDefinition", 4),
         (&["-o", "json"], "CustomResourceDefinition", 4),
-        (&["--admission"], "ValidatingAdmissionPolicy", 4),
+        (&["--admission"], "ValidatingAdmissionPolicy", 7),
     ] {
         let said = api.cluster.kubectl_with(&api.cluster.admin(), &words, &crds(options)).unwrap();
         let objects: Value = serde_json::from_str(&said.stdout).unwrap_or_else(|_| panic!("{}", said.stderr));

@@ -2,6 +2,8 @@
 
 mod columns;
 mod editing;
+mod hostile_node;
+mod hostile_policy;
 mod large_state;
 mod manifests;
 mod operator_failure;

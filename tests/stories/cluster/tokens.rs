@@ -1,5 +1,6 @@
-//! What a stolen token of an agent can be used for.
+//! What a stolen token can be used for: each row of the tables in docs/reference/security.md is a test.
 
+use linesman_api::labels;
 use linesman_lab::cluster::NAMESPACE;
 use linesman_tests::api::{Api, accepted, conditions, enactment, node_state, policy, refused};
 use serde_json::{Value, json};
@@ -159,4 +160,137 @@ fn mighty_agent(api: &Api, node: &str) -> std::path::PathBuf {
     let path = api.cluster.admin().with_file_name(format!("mighty-{node}.kubeconfig"));
     std::fs::write(&path, config.to_string()).unwrap();
     path
+}
+
+#[test]
+fn an_agent_of_a_node_with_a_long_name_is_restricted_to_it() {
+    let api = Api::shared();
+    let nodes = ["a", "b"].map(|letter| format!("long-{}{letter}", "x".repeat(80)));
+    let [token, _] = [0, 1].map(|index| api.node(&nodes[index]));
+    let operator = api.operator();
+    for node in &nodes {
+        let mut object = enactment(node, "long");
+        object["metadata"]["labels"]["nmstate.io/node"] = json!(labels::node_value(node));
+        object["metadata"]["ownerReferences"] =
+            json!([{ "apiVersion": "v1", "kind": "Node", "name": node, "uid": "0" }]);
+        accepted(&api.create(&operator, &object));
+    }
+    accepted(&api.report(&token, &format!("nnce/{}.long", nodes[0]), &status()));
+    refused(&api.report(&token, &format!("nnce/{}.long", nodes[1]), &status()), OWN_ENACTMENT);
+}
+
+#[test]
+fn an_agent_cannot_report_more_than_is_read() {
+    let api = Api::shared();
+    let (token, [node, _]) = two_nodes(&api, "wordy");
+    accepted(&api.create(&token, &node_state(&node)));
+    let write = |kind: &str, name: &str, status: Value| {
+        let object = json!({ "apiVersion": "nmstate.io/v1beta1", "kind": kind, "metadata": { "name": name }, "status": status });
+        let words = ["replace", "--subresource=status", "--validate=false", "-f", "-"];
+        api.cluster.kubectl_as(&token, &words, &object.to_string()).unwrap()
+    };
+    let (kind, own) = ("NodeNetworkConfigurationEnactment", format!("{node}.wordy"));
+    let deep = (0..30).fold(json!({}), |inner, _| json!({ "a": inner }));
+    let long = |characters| json!({ "a": "x".repeat(characters) });
+    refused(&write(kind, &own, json!({ "desiredState": deep })), "at most 24 levels deep");
+    refused(&write(kind, &own, json!({ "desiredState": long(400_001) })), "at most 400000 characters");
+    let captured = json!({ "capturedStates": { "c": { "state": long(600_001) } } });
+    refused(&write(kind, &own, captured), "at most 600000 characters");
+    let conditions: Vec<Value> =
+        (0..33).map(|n| json!({ "type": format!("T{n}"), "status": "True" })).collect();
+    refused(&write(kind, &own, json!({ "conditions": conditions })), "must have at most 32 items");
+    let message =
+        json!({ "conditions": [{ "type": "Available", "status": "True", "message": "x".repeat(32_769) }] });
+    refused(&write(kind, &own, message), "may not be more than 32768");
+    refused(
+        &write("NodeNetworkState", &node, json!({ "currentState": long(1_200_001) })),
+        "at most 1200000 characters",
+    );
+    accepted(&write(kind, &own, status()));
+}
+
+fn event(namespace: &str, about: &str) -> Value {
+    json!({ "apiVersion": "v1", "kind": "Event", "metadata": { "name": "made-up", "namespace": namespace }, "reason": "MadeUp",
+            "involvedObject": { "kind": "Node", "name": about, "namespace": namespace } })
+}
+
+#[test]
+fn a_stolen_token_of_an_agent_writes_no_events_and_changes_nothing_else() {
+    let api = Api::shared();
+    let (token, [node, other]) = two_nodes(&api, "quiet");
+    for namespace in ["default", NAMESPACE, "kube-system"] {
+        for about in [&node, &other] {
+            refused(&api.create(&token, &event(namespace, about)), "forbidden");
+        }
+    }
+    for words in [
+        &["get", "nncp"][..],
+        &["get", "nodes"],
+        &["get", "pods", "-n", NAMESPACE],
+        &["label", "node", &node, "x=y"],
+        &["label", "nncp", "quiet", "x=y"],
+        &["delete", "nns", &other],
+        &["create", "token", "nmstate-operator", "-n", NAMESPACE],
+        &["get", "configmaps", "-n", NAMESPACE],
+    ] {
+        refused(&api.cluster.kubectl_as(&token, words, "").unwrap(), "forbidden");
+    }
+    // Reads cannot be restricted to a node.
+    for words in [&["get", "nnce", "-o", "yaml"][..], &["get", "nns", "-o", "yaml"], &["get", "node", &other]]
+    {
+        accepted(&api.cluster.kubectl_as(&token, words, "").unwrap());
+    }
+}
+
+#[test]
+fn a_stolen_token_of_the_operator_changes_nothing_of_a_policy_but_status_and_finalizer() {
+    const ONLY: &str =
+        "the operator may change nothing of a policy but its status and the finalizer nmstate.io/revert";
+    let api = Api::shared();
+    let _ = two_nodes(&api, "kept-as-is");
+    let token = api.operator();
+    let patch = |patch: Value| api.patch(&token, "nncp/kept-as-is", &patch, &[]);
+    accepted(&api.patch_as_admin(
+        "nncp/kept-as-is",
+        &json!({ "metadata": { "finalizers": ["others.example/keep"] } }),
+    ));
+    refused(&patch(json!({ "spec": { "desiredState": { "interfaces": [] } } })), ONLY);
+    refused(&patch(json!({ "spec": { "maxUnavailable": 9 } })), ONLY);
+    refused(&patch(json!({ "metadata": { "labels": { "x": "y" } } })), ONLY);
+    refused(&patch(json!({ "metadata": { "annotations": { "x": "y" } } })), ONLY);
+    refused(&patch(json!({ "metadata": { "finalizers": [] } })), ONLY);
+    refused(
+        &patch(json!({ "metadata": { "finalizers": ["others.example/keep", "nmstate.io/other"] } })),
+        ONLY,
+    );
+    let both = json!(["others.example/keep", "nmstate.io/revert"]);
+    accepted(&patch(json!({ "metadata": { "finalizers": both } })));
+    accepted(&patch(json!({ "metadata": { "finalizers": ["others.example/keep"] } })));
+    accepted(&api.report(&token, "nncp/kept-as-is", &json!({ "observedGeneration": 1 })));
+    refused(&api.create(&token, &policy("made-up", &json!({}))), "forbidden");
+    for words in [
+        &["delete", "nncp", "kept-as-is", "--wait=false"][..],
+        &["label", "node", "kept-as-is-a", "x=y"],
+        &["create", "token", "nmstate-handler", "-n", NAMESPACE],
+        &["delete", "pod", "nmstate-handler-kept-as-is-a", "-n", NAMESPACE],
+        &["get", "secrets", "-n", NAMESPACE],
+        &["get", "secrets", "-n", "default"],
+    ] {
+        refused(&api.cluster.kubectl_as(&token, words, "").unwrap(), "forbidden");
+    }
+    accepted(&api.patch_as_admin("nncp/kept-as-is", &json!({ "metadata": { "finalizers": [] } })));
+}
+
+#[test]
+fn every_row_of_the_security_reference_is_a_test() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(folder.join("../docs/reference/security.md")).unwrap();
+    let names: Vec<&str> = page.split('`').filter(|text| text.contains("::")).collect();
+    assert!(names.len() > 15, "{names:?}");
+    for name in names {
+        let (module, test) = name.split_once("::").unwrap();
+        let file = folder.join(format!("stories/cluster/{module}.rs"));
+        let code = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(code.contains(&format!("#[test]\nfn {test}()")), "{} has no test {test}", file.display());
+    }
 }

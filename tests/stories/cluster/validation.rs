@@ -150,7 +150,7 @@ fn invalid_policies_are_rejected_with_a_reason() {
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let long = try_policy(&api, &"x".repeat(64), &json!({}));
-    assert!(long.stderr.contains("must have at most 63 characters"), "{}", long.stderr);
+    assert!(long.stderr.contains("must be no more than 63 characters"), "{}", long.stderr);
 }
 
 #[test]

@@ -88,8 +88,26 @@ impl ClusterClient {
         within(self.enactments().replace_status(&name, &written(), &object)).await.map(drop)
     }
 
-    /// The whole status at once; with a uid, of that very object and no other of the same name.
+    /// The whole status at once; with a uid, of that very object and no other of the same name. If the API server refuses it,
+    /// because a document in it is too large, the rest of it without documents: the operator waits for the conditions.
     pub async fn put_status<K: Clone + DeserializeOwned + Debug>(
+        api: &Api<K>,
+        name: &str,
+        uid: Option<&str>,
+        status: &Value,
+    ) -> Result<(), Error> {
+        match (Self::replace_status(api, name, uid, status).await, without_documents(status)) {
+            (Err(Error::Refused(why)), Some(rest)) => {
+                tracing::warn!(
+                    "the API server refuses a status with its documents: {why}; sending it without them"
+                );
+                Self::replace_status(api, name, uid, &rest).await
+            }
+            (result, _) => result,
+        }
+    }
+
+    async fn replace_status<K: Clone + DeserializeOwned + Debug>(
         api: &Api<K>,
         name: &str,
         uid: Option<&str>,
@@ -155,9 +173,22 @@ fn classify(status: &Status) -> Error {
         409 => Error::Changed,
         422 if is_unpatchable(status) => Error::Gone,
         401 | 403 => Error::Forbidden(status.message.clone()),
+        500 if is_too_large(&status.message) => Error::Refused(status.message.clone()),
         429 | 500.. => Error::NoAnswer(status.message.clone()),
         _ => Error::Refused(status.message.clone()),
     }
+}
+
+/// What etcd, or the API server's client of it, finds too large is an internal error.
+fn is_too_large(message: &str) -> bool {
+    message.contains("request is too large") || message.contains("larger than max")
+}
+
+/// None: it has none.
+fn without_documents(status: &Value) -> Option<Value> {
+    let mut rest = status.as_object()?.clone();
+    rest.retain(|key, _| !["desiredState", "capturedStates"].contains(&key.as_str()));
+    (rest.len() < status.as_object()?.len()).then_some(rest.into())
 }
 
 /// The test for the uid failed: the API server names no cause then, while an invalid object has one for each field.
@@ -175,7 +206,7 @@ pub enum NodeEnactment {
 
 /// None: not one of this node's, or of kubernetes-nmstate, which has no spec.
 pub fn of_node(object: Enactment, node: &str) -> Option<NodeEnactment> {
-    let Enactment { metadata, spec, status, unreadable } = object;
+    let Enactment { metadata, spec, status, unreadable, .. } = object;
     let policy = names::policy_of(metadata.name.as_deref()?, node)?.to_owned();
     let (uid, generation) = (metadata.uid?, metadata.generation.unwrap_or_default());
     if let Some(UnreadableSpec { error, attempt }) = unreadable {
@@ -216,6 +247,17 @@ mod tests {
         assert!(matches!(of(422, "Invalid", causes), Error::Refused(_)), "whatever its message contains");
         assert!(matches!(of(403, "Forbidden", json!({})), Error::Forbidden(_)));
         assert!(matches!(of(503, "ServiceUnavailable", json!({})), Error::NoAnswer(_)));
+        assert!(matches!(of(500, "InternalError", json!({})), Error::NoAnswer(_)));
+        let mut large = status(500, "InternalError", &json!({}));
+        large.message = "etcdserver: request is too large".into();
+        assert!(matches!(classify(&large), Error::Refused(_)), "it would be too large for ever");
+    }
+
+    #[test]
+    fn a_status_without_its_documents_keeps_the_rest() {
+        let status = json!({ "attempt": 1, "desiredState": {}, "conditions": [] });
+        assert_eq!(without_documents(&status), Some(json!({ "attempt": 1, "conditions": [] })));
+        assert_eq!(without_documents(&json!({ "currentState": {} })), None);
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl std::fmt::Debug for Enactments {
 
 impl Enactments {
     pub fn watch(client: &ClusterClient) -> Self {
-        let selector = format!("{}={}", labels::NODE, client.node);
+        let selector = format!("{}={}", labels::NODE, labels::node_value(&client.node));
         let events = watch(client.enactments(), Config::default().labels(&selector)).default_backoff();
         Self {
             node: client.node.clone(),

@@ -5,12 +5,12 @@ use std::pin::Pin;
 use futures_util::{Stream, StreamExt};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::Api;
-use kube::api::{ObjectMeta, PartialObjectMeta};
+use kube::api::ObjectMeta;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Config, Event};
 use linesman_api::labels::FORCE_REFRESH;
 use linesman_api::node_state::NodeStateStatus;
-use linesman_api::objects::NodeState;
+use linesman_api::objects::{NodeState, NodeStateMeta};
 use linesman_api::time::Time;
 use linesman_daemon::watch::watch;
 use linesman_fleet::report::{BUDGET, Glob, Versions, report, update};
@@ -19,8 +19,7 @@ use serde_json::Value;
 use super::client::{ClusterClient, Error, within, written};
 use crate::state_file::StateFile;
 
-type Meta = PartialObjectMeta<NodeState>;
-type Events = Pin<Box<dyn Stream<Item = Result<Event<Meta>, watcher::Error>> + Send>>;
+type Events = Pin<Box<dyn Stream<Item = Result<Event<NodeStateMeta>, watcher::Error>> + Send>>;
 
 pub struct States {
     client: ClusterClient,
@@ -53,7 +52,7 @@ impl States {
         filter: Vec<Glob>,
         versions: Versions,
     ) -> crate::Result<Self> {
-        let api: Api<Meta> = Api::all(client.client());
+        let api: Api<NodeStateMeta> = Api::all(client.client());
         let own = Config::default().fields(&format!("metadata.name={}", client.node));
         Ok(Self {
             client: client.clone(),

@@ -66,6 +66,13 @@ fn spec() -> Value {
                  counts as failed until the policy is edited.",
             ),
         ),
+        (
+            "matchedMac",
+            short(64).about(
+                "matchedMac is the MAC address by which an entry of spec.hosts of the policy matched the node. While this enactment \
+                 exists, the address matches no other node.",
+            ),
+        ),
         ("previous", previous()),
     ])
     .required(&["policy", "stage"])
@@ -134,7 +141,7 @@ fn status() -> Value {
             free().about("desiredState is the NMState document as it was applied: captures are resolved, secrets are masked."),
         ),
         ("desiredStateMetaInfo", meta_info("desiredStateMetaInfo")),
-        ("capturedStates", map(captured).about("capturedStates are the results of the captures, by name.")),
+        ("capturedStates", small_map(256, captured).about("capturedStates are the results of the captures, by name.")),
         (
             "policyGeneration",
             long().about("policyGeneration is the metadata.generation of the policy that this status belongs to."),
@@ -154,11 +161,12 @@ fn status() -> Value {
         ),
         (
             "features",
-            list(string())
+            list(short(256))
+                .at_most(256)
                 .with("x-kubernetes-list-type", "set")
                 .about("features are the NMState features that the desired state uses."),
         ),
-        ("retryCount", map(integer()).about("retryCount is the number of retries, by generation of the policy.")),
+        ("retryCount", small_map(256, integer()).about("retryCount is the number of retries, by generation of the policy.")),
     ])
     .about("status is reported by the agent on the node. The operator writes the conditions Pending and Aborted.")
 }

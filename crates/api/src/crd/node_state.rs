@@ -14,7 +14,7 @@ pub fn crd() -> Value {
         ),
         (
             "omitted",
-            list(string()).with("x-kubernetes-list-type", "atomic").about(
+            list(short(4096)).at_most(1024).with("x-kubernetes-list-type", "atomic").about(
                 "omitted lists what currentState leaves out. It is empty when currentState is complete.",
             ),
         ),

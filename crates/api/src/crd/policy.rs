@@ -17,7 +17,7 @@ pub fn crd() -> Value {
     .build(|schema| {
         schema.rule(
             &format!("size(self.metadata.name) <= {POLICY_NAME_LENGTH}"),
-            "the name of a policy must have at most 63 characters, because it is used as a label value",
+            "the name of a policy must be no more than 63 characters, because it is used as a label value",
         )
     })
 }

@@ -20,6 +20,11 @@ pub fn anything() -> Value {
     json!({ "x-kubernetes-preserve-unknown-fields": true })
 }
 
+/// With at most so many keys.
+pub fn small_map(keys: u64, value: Value) -> Value {
+    json!({ "type": "object", "additionalProperties": value, "maxProperties": keys })
+}
+
 pub fn map(value: Value) -> Value {
     json!({ "type": "object", "additionalProperties": value })
 }
@@ -108,10 +113,10 @@ impl Schema for Value {
 /// Keyed by type, so that the agent and the operator can each own theirs.
 pub fn conditions(types: &str) -> Value {
     let condition = object([
-        ("type", string().about("type is the type of the condition.")),
-        ("status", string().about("status is True, False or Unknown.")),
-        ("reason", string().about("reason is a CamelCase word for the cause of the last change.")),
-        ("message", string().about("message describes the cause for people.")),
+        ("type", short(316).about("type is the type of the condition.")),
+        ("status", short(316).about("status is True, False or Unknown.")),
+        ("reason", short(1024).about("reason is a CamelCase word for the cause of the last change.")),
+        ("message", short(32_768).about("message describes the cause for people.")),
         ("lastHeartbeatTime", time().about("lastHeartbeatTime is when the condition was last updated.")),
         ("lastTransitionTime", time().about("lastTransitionTime is when status last changed.")),
         (
@@ -120,6 +125,7 @@ pub fn conditions(types: &str) -> Value {
         ),
     ]);
     list(condition.required(&["type", "status"]))
+        .at_most(32)
         .with("x-kubernetes-list-type", "map")
         .with("x-kubernetes-list-map-keys", json!(["type"]))
         .about(&format!("conditions are the current conditions. Types are {types}."))

@@ -7,13 +7,10 @@ use linesman_api::reasons::EnactmentReason;
 use super::message;
 use linesman_core::compare::Difference;
 
-pub fn drift(differences: &[Difference]) -> Condition {
-    match differences {
-        [] => Condition::new(Drifted, Truth::False, EnactmentReason::InSync, ""),
-        [first, rest @ ..] => {
-            let more = if rest.is_empty() { String::new() } else { format!("; {} more", rest.len()) };
-            let message = format!("{}{more}", message::difference(first));
-            Condition::new(Drifted, Truth::True, EnactmentReason::HostDrifted, message::short(&message))
-        }
-    }
+/// None while the node is as it was applied: kubernetes-nmstate has no such condition, and its users expect exactly its five.
+pub fn drift(differences: &[Difference]) -> Option<Condition> {
+    let (first, rest) = differences.split_first()?;
+    let more = if rest.is_empty() { String::new() } else { format!("; {} more", rest.len()) };
+    let message = format!("{}{more}", message::difference(first));
+    Some(Condition::new(Drifted, Truth::True, EnactmentReason::HostDrifted, message::short(&message)))
 }

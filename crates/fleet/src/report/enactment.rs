@@ -59,5 +59,11 @@ fn five(
         (Aborted, Truth::False),
     ];
     let text = |truth| if truth == Truth::True { message } else { "" };
-    conditions.iter().map(|(kind, truth)| Condition::new(kind, *truth, reason, text(*truth))).collect()
+    // As kubernetes-nmstate writes it, and its users match it: a failure is no abort.
+    let failed = matches!(reason, EnactmentReason::FailedToConfigure | EnactmentReason::Retrying);
+    let reason = |kind| match kind {
+        Aborted if failed => EnactmentReason::SuccessfullyConfigured,
+        _ => reason,
+    };
+    conditions.iter().map(|(kind, truth)| Condition::new(kind, *truth, reason(*kind), text(*truth))).collect()
 }

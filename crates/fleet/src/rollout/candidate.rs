@@ -4,6 +4,7 @@ use linesman_api::reasons::ReleaseRequest::{self, ConflictEnded, Drifted, Record
 
 use super::content::Content;
 use super::facts::{EnactmentFacts, NodeFacts, PolicyFacts};
+use super::mac_owners::{MacOwners, matched_mac};
 use super::overlay::{OverlayError, state_for};
 use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
@@ -24,12 +25,17 @@ impl<'a> Candidate<'a> {
         policy: &PolicyFacts,
         node: &'a NodeFacts,
         enactment: Option<&'a EnactmentFacts>,
+        owners: &MacOwners<'_>,
     ) -> Self {
-        let state = match state_for(&policy.spec, node) {
+        let state = owners.dispute(&policy.spec, node).map_or_else(|| state_for(&policy.spec, node), Err);
+        let state = match state {
             Ok(state) => state,
             Err(error) => {
                 let blocked_by = match &error {
                     OverlayError::Ambiguous { .. } => BlockedBy::HostsOverlap(error.to_string()),
+                    OverlayError::MacShared { .. } | OverlayError::MacTaken { .. } => {
+                        BlockedBy::HostsOverlap(error.to_string())
+                    }
                     OverlayError::ClearSecret { .. } => BlockedBy::DocumentRefused(error.to_string()),
                     OverlayError::MacsUnknown => BlockedBy::WaitsFor(error.to_string()),
                 };
@@ -37,7 +43,7 @@ impl<'a> Candidate<'a> {
                 return Self { node, enactment, content: None, phase };
             }
         };
-        let content = Content::of_policy(policy, state);
+        let content = Content { mac: matched_mac(&policy.spec, node), ..Content::of_policy(policy, state) };
         let undo = policy.undoes();
         match enactment {
             _ if !undo => Self::wanting(policy, node, enactment, content),

@@ -8,18 +8,29 @@ use serde_json::Value;
 
 use super::facts::{EnactmentFacts, PolicyFacts};
 use super::progress::NodeProgress;
+use linesman_core::mac_address::MacAddress;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Content {
     pub state: Option<Value>,
     pub capture: BTreeMap<String, String>,
     pub options: Options,
     pub revert: bool,
+    /// The address that matched the host; noted, and nothing that a node is instructed to do.
+    pub mac: Option<MacAddress>,
+}
+
+impl PartialEq for Content {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.state, &self.capture, &self.options, self.revert)
+            == (&other.state, &other.capture, &other.options, other.revert)
+    }
 }
 
 impl Content {
     pub fn of_policy(policy: &PolicyFacts, state: Option<Value>) -> Self {
-        Self { state, capture: policy.spec.capture.clone(), options: policy.spec.options(), revert: false }
+        let (capture, options) = (policy.spec.capture.clone(), policy.spec.options());
+        Self { state, capture, options, revert: false, mac: None }
     }
 
     pub fn of_spec(spec: &EnactmentSpec) -> Self {
@@ -28,6 +39,7 @@ impl Content {
             capture: spec.capture.clone(),
             options: spec.options.clone(),
             revert: spec.revert,
+            mac: matched(spec),
         }
     }
 
@@ -42,6 +54,7 @@ impl Content {
             capture: previous.capture.clone(),
             options: spec.options.clone(),
             revert: false,
+            mac: matched(spec),
         }
     }
 
@@ -52,6 +65,10 @@ impl Content {
             .as_ref()
             .is_some_and(|spec| spec.policy.uid == policy.uid && Self::of_spec(spec) == *self)
     }
+}
+
+fn matched(spec: &EnactmentSpec) -> Option<MacAddress> {
+    spec.matched_mac.as_ref()?.parse().ok()
 }
 
 /// The spec with this content; a claim is a new attempt.
@@ -77,6 +94,7 @@ pub fn enactment_spec(
         // The next release must expire later than this one, or the agent takes it for an old one.
         release_expires: old.and_then(|spec| spec.release_expires),
         failed_soak: None,
+        matched_mac: content.mac.as_ref().map(ToString::to_string),
         previous: before.and_then(|enactment| previous(policy, content, enactment)),
     }
 }

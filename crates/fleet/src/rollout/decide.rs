@@ -12,6 +12,7 @@ use super::deselected::{self, Deselected, deselected};
 use super::facts::{Index, NodeFacts, Situation};
 use super::gate::Gate;
 use super::limit::limit;
+use super::mac_owners::MacOwners;
 use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
 use super::queue::Queue;
@@ -39,6 +40,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     let (mut candidates, gone) = candidates(situation, &index);
     let others = OtherPolicies::of(situation, &index);
     candidates.iter_mut().for_each(|candidate| retry_after_dependency(candidate, &others));
+    candidates.iter_mut().for_each(|candidate| set_aside(candidate, situation));
     let failed_soak = soak::fail(situation, &mut candidates);
     let limit = limit(policy.spec.max_unavailable.as_ref(), candidates.len());
     let gate = Gate::of(policy, &candidates, limit);
@@ -87,12 +89,13 @@ fn taken(situation: &Situation<'_>, candidates: &[Candidate<'_>], limit: usize) 
 /// The nodes of the policy in the order of the rollout, and deletions of enactments.
 fn candidates<'a>(situation: &Situation<'a>, index: &Index<'a>) -> (Vec<Candidate<'a>>, Vec<Action>) {
     let policy = situation.policy;
+    let owners = MacOwners::of(situation);
     let mut gone = Vec::new();
     let mut candidates = Vec::new();
     for node in in_order(&situation.nodes) {
         let enactment = index.get(&policy.name, &node.name);
         if !policy.deleting && policy.spec.selects(&node.labels) {
-            candidates.push(Candidate::matching(policy, node, enactment));
+            candidates.push(Candidate::matching(policy, node, enactment, &owners));
         } else if let Some(enactment) = enactment {
             match deselected(policy, Some(node), enactment) {
                 Deselected::Delete(enactment) => gone.push(Action::on(enactment, Step::Delete)),
@@ -118,6 +121,14 @@ fn retry_after_dependency(candidate: &mut Candidate<'_>, others: &OtherPolicies<
             .node
             .not_ready()
             .map_or(NodePhase::Waiting, |reason| NodePhase::Blocked(BlockedBy::NodeNotReady(reason)));
+    }
+}
+
+/// A node whose enactment is refused takes no slot from the others.
+fn set_aside(candidate: &mut Candidate<'_>, situation: &Situation<'_>) {
+    let waits = matches!(candidate.phase, NodePhase::Waiting | NodePhase::Claimed | NodePhase::Blocked(_));
+    if let Some(reason) = situation.refused.get(candidate.node.name.as_str()).filter(|_| waits) {
+        candidate.phase = NodePhase::Blocked(BlockedBy::Refused(reason.to_string()));
     }
 }
 

@@ -12,6 +12,7 @@ use super::progress::NodeProgress;
 use super::steps::Step;
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one at a time, and not stored")]
 pub enum Deselected<'a> {
     /// Nothing is left to do or to wait for.
     Delete(&'a EnactmentFacts),

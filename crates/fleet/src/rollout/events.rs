@@ -42,6 +42,8 @@ pub fn policy_event(old: &PolicyStatus, new: &PolicyStatus) -> Option<PolicyEven
     let cause = PolicyReason::parse(&condition.reason)?;
     let (warning, reason) = match (kind, cause) {
         (Degraded, PolicyReason::PoliciesConflict) if again => (true, EventReason::PoliciesConflict),
+        (Degraded, PolicyReason::PolicyUnreadable) if again => (true, EventReason::Unreadable),
+        (Degraded, PolicyReason::WriteRefused) if again => (true, EventReason::WriteRefused),
         (Degraded, _) if again || failing(new) > failing(old) => (true, EventReason::ReconcileFailed),
         (Progressing, PolicyReason::RolloutPaused) if again => (false, EventReason::RolloutPaused),
         (Progressing, PolicyReason::ConfigurationProgressing) if again => {
@@ -52,7 +54,8 @@ pub fn policy_event(old: &PolicyStatus, new: &PolicyStatus) -> Option<PolicyEven
         _ => return None,
     };
     let mut message = condition.message.clone();
-    if let Some(first) = new.blocked_nodes.first().filter(|_| reason == EventReason::ReconcileFailed) {
+    let names_node = matches!(reason, EventReason::ReconcileFailed | EventReason::WriteRefused);
+    if let Some(first) = new.blocked_nodes.first().filter(|_| names_node) {
         message += &format!("; {}: {}", first.node, first.reason);
     }
     Some(PolicyEvent { warning, reason, message })

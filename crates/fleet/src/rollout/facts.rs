@@ -22,6 +22,8 @@ pub struct Situation<'a> {
     pub nodes: Vec<&'a NodeFacts>,
     /// Of all policies.
     pub enactments: Vec<&'a EnactmentFacts>,
+    /// Nodes whose enactment of this policy the API server refuses, each with the reason: they wait, the others go on.
+    pub refused: BTreeMap<&'a str, &'a str>,
     pub settings: Settings,
     pub now: Time,
 }
@@ -79,11 +81,15 @@ pub struct NodeFacts {
 pub struct EnactmentFacts {
     pub policy: String,
     pub node: String,
+    /// `metadata.uid`
+    pub uid: String,
     /// `metadata.resourceVersion`: writes are only for this version.
     pub version: String,
     /// None: of kubernetes-nmstate, which had no spec.
     pub spec: Option<EnactmentSpec>,
     pub status: EnactmentStatus,
+    /// Why its status cannot be read; it counts as none then.
+    pub unreadable: Option<String>,
 }
 
 impl PolicyFacts {

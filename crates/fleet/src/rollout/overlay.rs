@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::facts::NodeFacts;
 use linesman_core::codes::CLEAR_SECRET;
+use linesman_core::mac_address::MacAddress;
 use linesman_core::path::Path;
 use linesman_core::secrets::in_clear;
 use linesman_core::state;
@@ -15,6 +16,15 @@ pub enum OverlayError {
     Ambiguous { first: String, second: String },
     #[error("hosts are matched by MAC address, and the node has not reported its NICs yet")]
     MacsUnknown,
+    #[error(
+        "the node reports the MAC address {mac}, and so does {others}; match these hosts by node, or correct the NICs"
+    )]
+    MacShared { mac: MacAddress, others: String },
+    #[error(
+        "the node reports the MAC address {mac}, which belongs to node {owner}; if the NIC was moved, delete the enactments of {owner}, or match \
+         the host by node"
+    )]
+    MacTaken { mac: MacAddress, owner: String },
     #[error(
         "[{CLEAR_SECRET}] desiredState.{place} contains a secret in plain text; store it in a Secret in the namespace of the agents, and write \
          {{secretKeyRef: {{name: NAME, key: KEY}}}} here"

@@ -50,6 +50,8 @@ pub enum BlockedBy {
     WaitsFor(String),
     /// The rollout is undone, and there is no version to return to.
     NoPreviousVersion,
+    /// The API server refuses the enactment, for this reason.
+    Refused(String),
 }
 
 /// Why no further node of a rollout starts.
@@ -76,6 +78,7 @@ impl fmt::Display for BlockedBy {
             Self::Stopped(reason) => reason.fmt(f),
             Self::Canary => f.write_str("waits until all canaries are configured"),
             Self::Paused => f.write_str("the rollout is paused"),
+            Self::Refused(reason) => write!(f, "the API server refuses its enactment: {reason}"),
             Self::NoPreviousVersion => {
                 f.write_str("no previous version of the policy was applied to this node")
             }

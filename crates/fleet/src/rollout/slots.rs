@@ -188,6 +188,7 @@ impl<'a> Slots<'a> {
     /// Says in the enactment what a waiting node waits for.
     fn bound(&self, candidate: &Candidate<'a>) -> Option<Step> {
         let status = match &candidate.phase {
+            NodePhase::Blocked(BlockedBy::Refused(_)) => return None,
             NodePhase::Waiting => WaitingStatus::pending(
                 EnactmentReason::MaxUnavailableLimitReached,
                 "waits for its turn: maxUnavailable nodes are being changed or have failed",

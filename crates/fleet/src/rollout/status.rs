@@ -76,7 +76,7 @@ fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Bloc
     let others = candidates.iter().filter_map(|c| match &c.phase {
         NodePhase::Blocked(BlockedBy::Paused | BlockedBy::Stopped(_) | BlockedBy::Canary) => None,
         NodePhase::Blocked(reason) => Some(blocked(c, reason.to_string())),
-        NodePhase::InProgress => Some(blocked(c, format!("is being changed, but {}", c.node.not_ready()?))),
+        NodePhase::InProgress => Some(blocked(c, format!("is being changed, but {}", hidden(c)?))),
         _ => None,
     });
     let canaries = policy.spec.rollout.iter().flat_map(|rollout| &rollout.canary);
@@ -89,6 +89,16 @@ fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Bloc
     failed.chain(unknown).chain(others).take(NAMED).collect()
 }
 
+fn unreadable(candidate: &Candidate<'_>) -> Option<String> {
+    let error = candidate.enactment?.unreadable.as_ref()?;
+    Some(format!("what it reports cannot be read: {error}"))
+}
+
+/// Why nothing is heard of a node that is being changed.
+fn hidden(candidate: &Candidate<'_>) -> Option<String> {
+    unreadable(candidate).or_else(|| candidate.node.not_ready().map(|reason| reason.to_string()))
+}
+
 fn describe(policy: &PolicyFacts, candidate: &Candidate<'_>, failure: Failure) -> String {
     let own =
         |e: &&EnactmentFacts| e.spec.as_ref().is_some_and(|spec| e.status.attempt == Some(spec.attempt));
@@ -96,7 +106,10 @@ fn describe(policy: &PolicyFacts, candidate: &Candidate<'_>, failure: Failure) -
     let failing = find(conditions.unwrap_or_default(), EnactmentCondition::Failing);
     let message = failing.filter(|failing| failing.is_true() && !failing.message.is_empty());
     match (failure, message) {
-        (Failure::Expired, None) => "did not report in time after its release".into(),
+        (Failure::Expired, None) => {
+            let reason = unreadable(candidate).map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("did not report in time after its release{reason}")
+        }
         // It had retried until then.
         (Failure::Expired, Some(failing)) => format!("{}; its release expired", failing.message),
         (Failure::Reported, Some(failing)) => failing.message.clone(),
@@ -119,10 +132,16 @@ fn conditions(
         NodePhase::Blocked(blocked_by) => Some((c.node.name.as_str(), refusal(blocked_by)?, blocked_by)),
         _ => None,
     });
+    let unwritten = candidates.iter().find_map(|c| match &c.phase {
+        NodePhase::Blocked(reason @ BlockedBy::Refused(_)) => Some((c.node.name.as_str(), reason)),
+        _ => None,
+    });
     let unfinished =
         counts.progressing + counts.pending > 0 || (counts.available == 0 && counts.not_ready > 0);
     let (condition, reason, message) = if counts.matching == 0 {
         (Ignored, PolicyReason::NoMatchingNode, no_node(policy).into())
+    } else if let Some((node, reason)) = unwritten {
+        (Degraded, PolicyReason::WriteRefused, format!("{node}: {reason}; trying again"))
     } else if counts.failing + counts.aborted > 0 {
         (Degraded, failed_because(candidates), degraded(gate, counts))
     } else if let Some((node, reason, blocked_by)) = refused {
@@ -164,15 +183,15 @@ fn failed_because(candidates: &[Candidate<'_>]) -> PolicyReason {
     own.into_iter().find(|reason| known(*reason)).unwrap_or(PolicyReason::FailedToConfigure)
 }
 
-struct Summary {
+pub(super) struct Summary {
     /// The one that is true.
-    condition: PolicyCondition,
-    reason: PolicyReason,
-    message: String,
+    pub condition: PolicyCondition,
+    pub reason: PolicyReason,
+    pub message: String,
 }
 
 impl Summary {
-    fn of(&self, kind: PolicyCondition, generation: i64) -> Condition {
+    pub fn of(&self, kind: PolicyCondition, generation: i64) -> Condition {
         use PolicyCondition::{Available, Degraded, Progressing};
         let status = match kind {
             kind if kind == self.condition => Truth::True,

@@ -38,6 +38,7 @@ fn cache() -> Cache {
     cache.apply(WatchEvent::Nodes(Change::Put { name: "w1".into(), version: 1, object: node }));
     let policy = KnownPolicy {
         facts: PolicyFacts { name: "blue".into(), ..PolicyFacts::default() },
+        unreadable: None,
         version: "4".into(),
         finalizers: vec!["others.example/keep".into()],
         status: Default::default(),
