@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use futures_util::{StreamExt, stream};
 use linesman_api::policy::PolicyStatus;
 use linesman_api::time::Time;
 use linesman_daemon::clock;
@@ -22,6 +23,8 @@ const QUIET: Duration = Duration::from_millis(15);
 const LONGEST_BURST: Duration = Duration::from_millis(100);
 /// Writes of one reconciliation, so that events are applied in between.
 const BATCH: usize = 100;
+/// Policies whose decisions are carried out at the same time.
+const AT_ONCE: usize = 8;
 
 pub struct Operator {
     pub cache: Rc<RefCell<Cache>>,
@@ -126,9 +129,7 @@ impl Operator {
         for gone in self.rollouts.keys().filter(|name| !known.contains(*name)) {
             self.writer.metrics.in_flight(gone, None);
         }
-        for name in &known {
-            self.reconcile(name).await;
-        }
+        self.reconcile_due(&known).await;
         if std::mem::take(&mut self.orphans) {
             self.delete_orphans().await;
         }
@@ -138,25 +139,51 @@ impl Operator {
             .retain(|name, rollout| known.contains(name) || rollout.outlives_policy(&cache, orphans, now));
     }
 
-    /// One policy: decide, act, report.
-    async fn reconcile(&mut self, name: &str) {
+    /// Decides on all policies that are due by what is observed now, then carries the decisions out side by side.
+    async fn reconcile_due(&mut self, known: &BTreeSet<String>) {
+        let due: Vec<(String, RolloutState, Decision)> =
+            known.iter().filter_map(|name| self.decide_if_due(name)).collect();
+        let this = &*self;
+        let carried_out: Vec<(String, RolloutState, Result<(), Error>)> = stream::iter(due)
+            .map(async |(name, mut rollout, decision)| {
+                let outcome = this.carry_out(&name, &mut rollout, decision).await;
+                (name, rollout, outcome)
+            })
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+        for (name, rollout, outcome) in carried_out {
+            self.rollouts.insert(name.clone(), rollout);
+            self.record(&name, outcome);
+        }
+    }
+
+    /// The state of its rollout is taken out of the map until the decision is carried out.
+    fn decide_if_due(&mut self, name: &str) -> Option<(String, RolloutState, Decision)> {
         let (now, time) = (Instant::now(), Time(clock::now()));
-        let Some(rollout) = self.rollouts.get_mut(name) else { return };
+        let rollout = self.rollouts.get_mut(name)?;
         if !rollout.is_due(now, time) || !rollout.pending.are_seen(&self.cache.borrow(), now) {
-            return;
+            return None;
         }
-        let Some(decision) = self.decide(name) else { return };
-        if let Some(rollout) = self.rollouts.get_mut(name) {
-            rollout.decided(&decision);
-        }
+        let decision = self.decide(name)?;
+        let (name, mut rollout) = self.rollouts.remove_entry(name)?;
+        rollout.decided(&decision);
         let in_flight = decision.status.unavailable_node_count_map.values().sum();
-        self.writer.metrics.in_flight(name, Some(in_flight));
-        let outcome = match self.act(name, &decision.actions).await {
-            Ok(true) => self.report(name, decision.status).await,
-            Ok(false) => Ok(()),
-            Err(error) => Err(error),
-        };
-        self.record(name, outcome);
+        self.writer.metrics.in_flight(&name, Some(in_flight));
+        Some((name, rollout, decision))
+    }
+
+    /// One policy: act, report.
+    async fn carry_out(
+        &self,
+        name: &str,
+        rollout: &mut RolloutState,
+        decision: Decision,
+    ) -> Result<(), Error> {
+        match self.act(name, rollout, &decision.actions).await? {
+            true => self.report(name, rollout, decision.status).await,
+            false => Ok(()),
+        }
     }
 
     fn decide(&self, name: &str) -> Option<Decision> {
@@ -174,9 +201,8 @@ impl Operator {
 
     /// Whether everything was written. After a refused write the rest is dropped.
     #[allow(clippy::await_holding_refcell_ref)] // Only this loop changes the cache.
-    async fn act(&mut self, name: &str, actions: &[Action]) -> Result<bool, Error> {
+    async fn act(&self, name: &str, rollout: &mut RolloutState, actions: &[Action]) -> Result<bool, Error> {
         let cache = self.cache.borrow();
-        let rollout = self.rollouts.entry(name.into()).or_default();
         for action in actions.iter().take(BATCH) {
             match self.writer.perform(name, action, &cache, Time(clock::now())).await? {
                 Written::Done(write) => rollout.pending.expect(write, Instant::now()),
@@ -192,12 +218,16 @@ impl Operator {
     }
 
     #[allow(clippy::await_holding_refcell_ref)] // As above.
-    async fn report(&mut self, name: &str, status: PolicyStatus) -> Result<(), Error> {
+    async fn report(
+        &self,
+        name: &str,
+        rollout: &mut RolloutState,
+        status: PolicyStatus,
+    ) -> Result<(), Error> {
         let cache = self.cache.borrow();
         let (Some(policy), Some(object)) = (cache.policies.get(name), cache.policy_objects.get(name)) else {
             return Ok(());
         };
-        let Some(rollout) = self.rollouts.get_mut(name) else { return Ok(()) };
         let reported = report(
             &self.writer,
             &self.identity,
@@ -266,10 +296,13 @@ impl Operator {
         }
         rollout.dirty = false;
         // The watch of policies may be behind the watch of enactments.
-        match self.writer.exists(policy).await? {
-            true => Ok(true),
-            false => Ok(self.act(policy, actions).await? && actions.len() <= BATCH),
+        if self.writer.exists(policy).await? {
+            return Ok(true);
         }
+        let mut rollout = self.rollouts.remove(policy).unwrap_or_default();
+        let deleted = self.act(policy, &mut rollout, actions).await;
+        self.rollouts.insert(policy.into(), rollout);
+        Ok(deleted? && actions.len() <= BATCH)
     }
 }
 
