@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use futures_util::{StreamExt, stream};
 use linesman_api::time::Time;
 use linesman_core::codes::failures::NO_SNAPSHOT;
 use linesman_core::diagnostic::Diagnostic;
@@ -17,6 +18,9 @@ use tracing::{info, warn};
 use super::{Cluster, Error};
 use crate::act::Ready;
 
+/// Requests that are sent at the same time.
+const AT_ONCE: usize = 4;
+
 impl Cluster {
     /// Accepts new releases to this node. True if there were any.
     pub async fn accept_releases(&mut self, ledger: &mut Ledger) -> bool {
@@ -30,36 +34,53 @@ impl Cluster {
             .filter(|bound| enactment::is_new_release(bound, &self.releases))
             .map(|bound| bound.policy.clone())
             .collect();
-        let mut accepted = false;
-        for policy in fresh {
-            match self.begin(&policy, ledger).await {
-                Ok(true) => {
-                    accepted = true;
-                    self.probes.assume_ready(true);
+        let begun: Vec<(String, Result<Option<Bound>, Error>)> = stream::iter(fresh)
+            .map(async |policy| {
+                let begun = self.begin(&policy).await;
+                (policy, begun)
+            })
+            .buffered(AT_ONCE)
+            .collect()
+            .await;
+        let (mut started, mut accepted) = (false, false);
+        for (policy, begun) in begun {
+            match begun {
+                Ok(Some(bound)) => {
+                    started = true;
+                    accepted |= self.accept(bound, ledger);
                 }
-                Ok(false) => {}
-                // The watch brings its current state.
-                Err(Error::Changed | Error::Gone) => {}
+                // If it changed or is gone, the watch brings its current state.
+                Ok(None) | Err(Error::Changed | Error::Gone) => {}
                 Err(error) => {
                     warn!(policy, "cannot accept the release: {error}; trying again in 2 s");
                     self.patience = Some(tokio::time::Instant::now() + std::time::Duration::from_secs(2));
-                    break;
                 }
             }
+        }
+        if started {
+            self.store();
+        }
+        if accepted {
+            self.probes.assume_ready(true);
         }
         accepted
     }
 
-    async fn begin(&mut self, policy: &str, ledger: &mut Ledger) -> Result<bool, Error> {
+    /// Reports that this node starts, if the release is still there. None: it is not new.
+    async fn begin(&self, policy: &str) -> Result<Option<Bound>, Error> {
         let (object, bound) = self.client.read(policy).await?;
         if !enactment::is_new_release(&bound, &self.releases) {
-            return Ok(false);
+            return Ok(None);
         }
         self.client.begin(object, enactment::started(&bound, Time(clock::now()))).await?;
-        self.enactments.read(bound.clone());
         self.metrics.wrote("enactment");
+        Ok(Some(bound))
+    }
+
+    /// True if there is something to do.
+    fn accept(&mut self, bound: Bound, ledger: &mut Ledger) -> bool {
         info!(
-            policy,
+            policy = bound.policy,
             generation = bound.spec.policy.generation,
             revert = bound.spec.revert,
             "release accepted"
@@ -72,9 +93,9 @@ impl Cluster {
         };
         release.accepted_at = clock::now();
         let open = !release.ended;
-        self.releases.0.insert(policy.to_string(), release);
-        self.store();
-        Ok(open)
+        self.releases.0.insert(bound.policy.clone(), release);
+        self.enactments.read(bound);
+        open
     }
 
     fn release(&self, bound: &Bound, policy: Policy, ledger: &mut Ledger) -> AcceptedRelease {
@@ -140,7 +161,7 @@ impl Cluster {
         self.releases.0.get(name).is_some_and(|release| !release.ended)
     }
 
-    /// Records the outcome of a release, to be published.
+    /// Records the outcome of a release, to be stored and published.
     pub fn enter(&mut self, name: &str, ready: Option<&Ready>, outcome: &Outcome, attempts: u32) {
         let node = self.client.node.clone();
         let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) else { return };
@@ -153,7 +174,6 @@ impl Cluster {
             }
             release.report(report::ended(outcome, release.revert), true);
         }
-        self.store();
     }
 
     /// A policy that conflicts with others is not applied, and is reported as failed.
