@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::attempt::Context;
 use crate::netlink::Netlink;
 use crate::nm::Nm;
-use crate::probe::{self, ProbeResult};
+use crate::probe::{self, Probe, ProbeResult};
 use crate::restore::Restored;
 use crate::snapshot::Snapshot;
 use crate::watch::Watch;
@@ -30,15 +30,17 @@ pub async fn await_former(
     touched: &BTreeSet<InterfaceName>,
     restored: &mut Restored,
 ) -> Vec<ProbeResult> {
-    let Context { probes, before, settings, loaded, request, snapshot, .. } = context;
+    let Context { probes, before, settings, loaded, patience, snapshot, .. } = context;
     if restored.unfinished {
         return probe::run_once(probes, &settings.cluster).await;
     }
-    let within = request.patience.clamp(AT_LEAST, AT_MOST);
+    let within = (*patience).clamp(AT_LEAST, AT_MOST);
+    // All that passed before: a rollback may lose nothing.
+    let probes: Vec<Probe> = probes.iter().flat_map(Probe::expand).map(Probe::strict).collect();
     let watch = Watch::start(Some(&loaded.nm)).await;
     let wake = async || watch.next().await;
     let (after, missing) = tokio::join!(
-        probe::wait_until_pass(probes, before, &settings.cluster, within, wake),
+        probe::wait_until_pass(&probes, before, &settings.cluster, within, wake),
         missing_leases(&loaded.nm, &snapshot.state, touched, within),
     );
     let failing = probe::assess(before, &after);
