@@ -162,11 +162,16 @@ impl Fleet {
         let list =
             json!({ "apiVersion": "v1", "kind": "List", "items": (0..MANY).map(one).collect::<Vec<_>>() });
         self.cluster.apply(&list.to_string())?;
-        let mut times = Vec::new();
-        for n in 0..MANY {
-            self.available(&name(n))?;
-            times.push(self.times(&name(n))?);
-        }
+        wait("all policies", || {
+            // Asking costs as much as what is measured.
+            std::thread::sleep(Duration::from_millis(300));
+            let available = "-o=jsonpath={.items[*].status.conditions[?(@.type==\"Available\")].status}";
+            let found = self.cluster.run(&["get", "nncp", available]).unwrap_or_default();
+            found.matches("True").count() == MANY
+        })
+        .map_err(|e| format!("{e}\n{}", self.picture()))?;
+        let times: Vec<(String, String)> =
+            (0..MANY).map(|n| self.times(&name(n))).collect::<Fallible<_>>()?;
         let first = times.iter().map(|(made, _)| made.as_str()).min().unwrap_or_default();
         let last = times.iter().map(|(_, done)| done.as_str()).max().unwrap_or_default();
         Ok(seconds(first, last))

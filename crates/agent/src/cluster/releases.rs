@@ -165,6 +165,7 @@ impl Cluster {
     pub fn enter(&mut self, name: &str, ready: Option<&Ready>, outcome: &Outcome, attempts: u32) {
         let node = self.client.node.clone();
         let Some(release) = self.releases.0.get_mut(name).filter(|release| !release.ended) else { return };
+        release.failures += u64::from(!outcome.succeeded());
         // A revert is not retried automatically: its failure is reported at once.
         if outcome.may_retry() && !release.revert {
             release.report(report::retrying(outcome, &node, attempts.into()), false);

@@ -57,6 +57,9 @@ pub struct AcceptedRelease {
     /// What nmstate calls the features that the state uses.
     #[serde(default)]
     pub features: Vec<String>,
+    /// Attempts that failed.
+    #[serde(default)]
+    pub failures: u64,
     #[serde(default)]
     pub ended: bool,
     /// Whether the API server has the conditions.
@@ -119,6 +122,7 @@ impl AcceptedRelease {
             captured: None,
             conditions: Vec::new(),
             features: Vec::new(),
+            failures: 0,
             ended: false,
             published: false,
         }
