@@ -99,7 +99,7 @@ mod tests {
             required(policies, false).unwrap().probes.iter().map(|probe| probe.alternative).collect()
         };
         let (usual, v6) = (policy(None, None), policy(Some(&["gateway:v6"]), None));
-        assert_eq!(of(&[usual.clone()]), [true, true, false], "IPv4, IPv6, DNS");
+        assert_eq!(of(std::slice::from_ref(&usual)), [true, true, false], "IPv4, IPv6, DNS");
         assert_eq!(of(&[usual.clone(), v6.clone()]), [true, false, false]);
         assert_eq!(of(&[v6, usual]), [false, true, false], "IPv6, IPv4, DNS");
     }
