@@ -12,6 +12,8 @@ use crate::report::{BenchReport, median};
 use crate::{Fallible, bed, sibling, states};
 
 const ROUNDS: usize = 7;
+const MANY: usize = 50;
+const MANY_ROUNDS: usize = 3;
 const IDLE: Duration = Duration::from_secs(600);
 
 pub fn run(report: &mut BenchReport) -> Fallible<()> {
@@ -21,6 +23,23 @@ pub fn run(report: &mut BenchReport) -> Fallible<()> {
     fleet.known(report)?;
     fleet.compare("100 bridges", 100, 0.8, report)?;
     fleet.no_answer(one, report)
+}
+
+/// Many small policies at once, against one policy with the same content.
+pub fn many(report: &mut BenchReport) -> Fallible<()> {
+    let fleet = Fleet::start("bench-many")?;
+    let (mut ours, mut one) = (Vec::new(), Vec::new());
+    for round in 0..MANY_ROUNDS {
+        one.push(fleet.roll_out(&format!("one-{round}"), &spec(&states::bridges(MANY)))?);
+        fleet.forget_all(&states::no_bridges(MANY))?;
+        ours.push(fleet.roll_out_many(round)?);
+        fleet.forget_all(&states::no_bridges(MANY))?;
+        eprint!(".");
+    }
+    eprintln!(" many policies");
+    let (ours, one) = (median(ours), median(one));
+    report.row(format!("{MANY} policies accepted to Available, of one policy"), ours, "s", Some(one), 3.0);
+    Ok(())
 }
 
 /// Ten minutes in which nothing happens.
@@ -53,6 +72,11 @@ fn spec(state: &str) -> Value {
     json!({ "desiredState": state })
 }
 
+fn policy(name: &str, spec: &Value) -> Value {
+    json!({ "apiVersion": "nmstate.io/v1", "kind": "NodeNetworkConfigurationPolicy",
+        "metadata": { "name": name }, "spec": spec })
+}
+
 /// As the audit log writes times: these texts sort as the times do.
 fn now() -> String {
     humantime::format_rfc3339_micros(SystemTime::now()).to_string()
@@ -83,9 +107,7 @@ impl Fleet {
     }
 
     fn accept(&self, name: &str, spec: &Value) -> Fallible<()> {
-        let policy = json!({ "apiVersion": "nmstate.io/v1", "kind": "NodeNetworkConfigurationPolicy",
-            "metadata": { "name": name }, "spec": spec });
-        Ok(self.cluster.apply(&policy.to_string())?)
+        Ok(self.cluster.apply(&policy(name, spec).to_string())?)
     }
 
     fn available(&self, name: &str) -> Fallible<()> {
@@ -117,14 +139,51 @@ impl Fleet {
     fn roll_out(&self, name: &str, spec: &Value) -> Fallible<f64> {
         self.accept(name, spec)?;
         self.available(name)?;
+        let (made, done) = self.times(name)?;
+        Ok(seconds(&made, &done))
+    }
+
+    /// When the API server got a policy, and when the policy's status became Available.
+    fn times(&self, name: &str) -> Fallible<(String, String)> {
         let audit = self.cluster.audit()?;
         let of = |event: &&Event| event.name == name && event.resource == "nodenetworkconfigurationpolicies";
         let made = audit.iter().filter(of).find(|event| event.subresource.is_empty() && event.writes());
         let done = audit.iter().filter(of).find(|event| event.subresource == "status" && is_available(event));
         match (made, done) {
-            (Some(made), Some(done)) => Ok(seconds(&made.received, &done.received)),
+            (Some(made), Some(done)) => Ok((made.received.clone(), done.received.clone())),
             _ => Err(format!("the audit log does not contain policy {name}").into()),
         }
+    }
+
+    /// Seconds from the first of many policies, each with one bridge, to the status Available of the last one.
+    fn roll_out_many(&self, round: usize) -> Fallible<f64> {
+        let name = |n: usize| format!("many-{round}-{n}");
+        let one = |n: usize| policy(&name(n), &spec(&states::bridges_in(n..n + 1)));
+        let list =
+            json!({ "apiVersion": "v1", "kind": "List", "items": (0..MANY).map(one).collect::<Vec<_>>() });
+        self.cluster.apply(&list.to_string())?;
+        wait("all policies", || {
+            // Asking costs as much as what is measured.
+            std::thread::sleep(Duration::from_millis(300));
+            let available = "-o=jsonpath={.items[*].status.conditions[?(@.type==\"Available\")].status}";
+            let found = self.cluster.run(&["get", "nncp", available]).unwrap_or_default();
+            found.matches("True").count() == MANY
+        })
+        .map_err(|e| format!("{e}\n{}", self.picture()))?;
+        let times: Vec<(String, String)> =
+            (0..MANY).map(|n| self.times(&name(n))).collect::<Fallible<_>>()?;
+        let first = times.iter().map(|(made, _)| made.as_str()).min().unwrap_or_default();
+        let last = times.iter().map(|(_, done)| done.as_str()).max().unwrap_or_default();
+        Ok(seconds(first, last))
+    }
+
+    /// Deletes all policies.
+    fn forget_all(&self, undo: &str) -> Fallible<()> {
+        self.cluster.run(&["delete", "nncp", "--all"])?;
+        wait("the enactments to go", || {
+            self.cluster.run(&["get", "nnce", "-o", "name"]).is_ok_and(|left| left.trim().is_empty())
+        })?;
+        self.incumbent(undo).map(drop)
     }
 
     fn forget(&self, name: &str, undo: &str) -> Fallible<()> {

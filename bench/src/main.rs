@@ -40,13 +40,14 @@ fn main() -> ExitCode {
 fn benchmarks(only: Option<&str>) -> Fallible<()> {
     linesman_lab::setup()?;
     let mut report = BenchReport::default();
-    let groups: [(&str, Group); 7] = [
+    let groups: [(&str, Group); 8] = [
         ("apply", throughput::run),
         ("no-op", quick::run),
         ("cut-off", cut_off::run),
         ("killed", cut_off::killed),
         ("agent", agent::run),
         ("fleet", fleet::run),
+        ("many", fleet::many),
         ("idle", fleet::idle),
     ];
     for (name, group) in groups.into_iter().filter(|(name, _)| only.is_none_or(|o| name.contains(o))) {

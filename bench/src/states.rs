@@ -5,8 +5,12 @@ use std::fmt::Write;
 use linesman_lab::{Node, documents};
 
 pub fn bridges(count: usize) -> String {
+    bridges_in(0..count)
+}
+
+pub fn bridges_in(numbers: std::ops::Range<usize>) -> String {
     let mut text = "interfaces:\n".to_string();
-    for n in 0..count {
+    for n in numbers {
         let _ = write!(
             text,
             "- name: br{n}

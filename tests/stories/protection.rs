@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use linesman_lab::{Running, Service, Signal};
+use linesman_lab::{Running, Service, Signal, gateway_v4};
 use linesman_tests::Host;
 use linesman_tests::agent_host::{AgentHost, policy};
 
@@ -199,4 +199,89 @@ fn what_passed_when_settled_is_waited_for_before_a_change() {
     assert!(silent.stdout.contains("committed: verified; no probe passes"), "{}", silent.stdout);
     let plan = host.linesman(&["plan", &host.document(&bridge("br3"))]);
     assert!(plan.stdout.contains("not protected: gateway:v4 (failed before the change: "), "{}", plan.stdout);
+}
+
+/// As in upstream's example of a default bridge: it moves IPv4 only.
+fn default_bridge(host: &Host, stp: &str) -> String {
+    format!(
+        "interfaces:
+- name: br1
+  type: linux-bridge
+  state: up
+  ipv4: {{enabled: true, dhcp: false, address: [{{ip: {ip}, prefix-length: 24}}]}}
+  ipv6: {{enabled: false}}
+  bridge:
+    options: {{stp: {stp}}}
+    port: [{{name: eth0}}]
+- name: eth0
+  type: ethernet
+  state: up
+  ipv4: {{enabled: false}}
+  ipv6: {{enabled: false}}
+routes:
+  config: [{{destination: 0.0.0.0/0, next-hop-address: {gateway}, next-hop-interface: br1}}]
+dns-resolver:
+  config: {{server: [{gateway}]}}
+",
+        ip = host.node.mgmt_ipv4(),
+        gateway = gateway_v4(0),
+    )
+}
+
+#[test]
+fn one_family_of_a_dual_stack_host_may_go_and_is_reported() {
+    let host = Host::new("one-family");
+    let bridge = default_bridge(&host, "{enabled: false}");
+    // Whoever needs the other family says so.
+    let strict = host.try_apply(&bridge, &["--probe", "gateway:v6", "--patience", "5s"]);
+    assert_eq!(strict.code(), Some(5), "{}{}", strict.stdout, strict.stderr);
+    assert!(strict.stdout.contains("gateway:v6 failed"), "{}", strict.stdout);
+    host.assert_settled();
+
+    let output = host.apply(&bridge);
+    assert_eq!(output.code(), Some(0), "{}{}", output.stdout, output.stderr);
+    assert!(output.stdout.contains("lost: gateway:v6 ("), "{}", output.stdout);
+    assert!(host.lab.hub().ping(host.node.mgmt_ipv4()));
+
+    // Neither may go alone when it is the last one.
+    let cut_off = CUT_OFF.replace("eth0", "br1").replace("ethernet", "linux-bridge");
+    let output = host.try_apply(&cut_off, &["--patience", "3s"]);
+    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+    host.assert_settled();
+}
+
+#[test]
+fn patience_grows_with_what_the_change_makes_slow() {
+    let host = Host::new("slow-bridge");
+    let bridge = default_bridge(&host, "{enabled: true, forward-delay: 12}");
+    let plan = host.linesman(&["plan", &host.document(&bridge)]);
+    let shown = "patience: 44 s unless set: br1 forwards after 24 s (spanning tree)";
+    assert!(plan.stdout.contains(shown), "{}", plan.stdout);
+    let output = host.apply(&bridge);
+    assert_eq!(output.code(), Some(0), "{}{}", output.stdout, output.stderr);
+    assert!(host.lab.hub().ping(host.node.mgmt_ipv4()));
+}
+
+#[test]
+fn what_somebody_else_has_not_committed_does_not_count() {
+    let host = Host::new("uncommitted");
+    let manager = "org.freedesktop.NetworkManager";
+    let call = |method: &str, arguments: &[&str]| {
+        let words = ["busctl", "call", manager, "/org/freedesktop/NetworkManager", manager, method];
+        host.node.run([&words[..], arguments].concat()).unwrap()
+    };
+    let made = call("CheckpointCreate", &["aouu", "0", "600", "0"]);
+    let checkpoint = made.trim().trim_start_matches("o ").trim_matches('"').to_owned();
+    let eth0 = ["802-3-ethernet.mtu", "1400"];
+    host.node.nmcli(&[&["connection", "modify", "eth0"], &eth0[..]].concat()).unwrap();
+    host.node.nmcli(&["device", "reapply", "eth0"]).unwrap();
+
+    let mtu = "interfaces: [{name: eth0, type: ethernet, state: up, mtu: 1400}]\n";
+    let output = host.try_apply(mtu, &[]);
+    assert_ne!(output.code(), Some(0), "{}{}", output.stdout, output.stderr);
+    assert!(output.stderr.contains(&checkpoint), "{}{}", output.stdout, output.stderr);
+
+    call("CheckpointDestroy", &["o", &checkpoint]);
+    let output = host.apply(mtu);
+    assert_eq!(output.code(), Some(0), "{}{}", output.stdout, output.stderr);
 }

@@ -131,6 +131,7 @@ pub async fn together(
     let mut request = Request::new(title(&all), state);
     request.policies = all.iter().map(|policy| policy.name.clone()).collect();
     (request.probes, request.patience) = (Some(required.probes), required.patience);
+    request.patience_grows = required.patience_grows;
     without_secrets(run(session, &request, settings, on_step).await, secrets)
 }
 

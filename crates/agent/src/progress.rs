@@ -31,6 +31,13 @@ pub fn log_outcome(policy: &str, outcome: &Outcome) {
             warn!(policy, remaining, "rolled back, but not everything was restored: {reason}");
         }
     }
+    if !outcome.probes.lost.is_empty() {
+        warn!(
+            policy,
+            "lost: {}; a policy that needs it names it in its probes",
+            outcome.probes.lost.join(", ")
+        );
+    }
     if !outcome.probes.not_protected.is_empty() {
         warn!(policy, "not protected: {}", outcome.probes.not_protected.join(", "));
     }

@@ -134,6 +134,9 @@ pub struct ProbeResults {
     pub after: Vec<ProbeResult>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after_rollback: Vec<ProbeResult>,
+    /// Families of the gateway that passed before the change and do not pass after it, though another one does; and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
     /// Probes that could not say whether the change does harm, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_protected: Vec<String>,

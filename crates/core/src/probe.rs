@@ -44,7 +44,7 @@ impl fmt::Display for Family {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum ProbeSpec {
-    /// Any default gateway of the family answers; without a family, of each family.
+    /// Any default gateway of the family answers; without a family, of one of those that answered before.
     Gateway {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         family: Option<Family>,
@@ -88,14 +88,17 @@ pub struct Probe {
     /// Bounds one attempt.
     #[serde(default = "default_timeout", with = "duration_text")]
     pub timeout: Duration,
+    /// One of the families that `gateway` stands for: it is enough if another one that passed before still passes.
+    #[serde(skip)]
+    pub alternative: bool,
 }
 
 fn default_timeout() -> Duration {
     DEFAULT_TIMEOUT
 }
 
-/// What is probed when nobody says what: the gateway of each family that has one, and name resolution; in a cluster
-/// also what only the cluster knows.
+/// What is probed when nobody says what: a default gateway, of either family, and name resolution; in a cluster also
+/// what only the cluster knows.
 pub fn default_probes(in_cluster: bool) -> Vec<Probe> {
     let of_the_host = [ProbeSpec::Gateway { family: None }, ProbeSpec::Dns { name: None, servers: None }];
     let of_the_cluster = [ProbeSpec::ApiServer, ProbeSpec::NodeReady].into_iter().filter(|_| in_cluster);
@@ -104,18 +107,28 @@ pub fn default_probes(in_cluster: bool) -> Vec<Probe> {
 
 impl From<ProbeSpec> for Probe {
     fn from(spec: ProbeSpec) -> Self {
-        Probe { spec, timeout: DEFAULT_TIMEOUT }
+        Probe { spec, timeout: DEFAULT_TIMEOUT, alternative: false }
     }
 }
 
 impl Probe {
     /// One probe per thing that passes or fails by itself: a gateway probe without family is two.
     pub fn expand(&self) -> Vec<Probe> {
-        let of = |family| Probe { spec: ProbeSpec::Gateway { family: Some(family) }, timeout: self.timeout };
+        let of = |family| {
+            let spec = ProbeSpec::Gateway { family: Some(family) };
+            Probe { spec, timeout: self.timeout, alternative: true }
+        };
         match self.spec {
             ProbeSpec::Gateway { family: None } => vec![of(Family::V4), of(Family::V6)],
             _ => vec![self.clone()],
         }
+    }
+
+    /// As it must pass where nothing may be lost: after a rollback, say.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.alternative = false;
+        self
     }
 
     /// Only a program that talks to a cluster can ask.

@@ -6,4 +6,5 @@ pub mod cluster;
 pub mod connections;
 pub mod http;
 pub mod metrics;
+pub mod renewal;
 pub mod watch;

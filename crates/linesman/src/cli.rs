@@ -307,7 +307,7 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
 
-    /// Time that probes have to pass after the change [default: the policy's patience, or 20s]
+    /// Time that probes have to pass after the change [default: the policy's patience, or 20s and what the change itself makes slow]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub patience: Option<Duration>,
 

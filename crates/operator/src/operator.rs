@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use futures_util::{StreamExt, stream};
 use linesman_api::policy::PolicyStatus;
 use linesman_api::reasons::EventReason;
 use linesman_api::time::Time;
@@ -28,6 +29,14 @@ const LONGEST_BURST: Duration = Duration::from_millis(100);
 const BATCH: usize = 100;
 /// Between events on one enactment, so that a node cannot flood the cluster with them.
 const SAME_EVENT: Duration = Duration::from_secs(300);
+/// Policies whose decisions are carried out at the same time.
+const AT_ONCE: usize = 8;
+
+/// What is to be written for a policy.
+struct Due {
+    actions: Vec<Action>,
+    status: PolicyStatus,
+}
 
 pub struct Operator {
     pub cache: Rc<RefCell<Cache>>,
@@ -135,9 +144,7 @@ impl Operator {
         for gone in self.rollouts.keys().filter(|name| !known.contains(*name)) {
             self.writer.metrics.in_flight(gone, None);
         }
-        for name in &known {
-            self.reconcile(name).await;
-        }
+        self.reconcile_due(&known).await;
         self.announce_unreadable().await;
         if std::mem::take(&mut self.orphans) {
             self.delete_orphans().await;
@@ -168,35 +175,55 @@ impl Operator {
         }
     }
 
-    /// One policy: decide, act, report.
-    async fn reconcile(&mut self, name: &str) {
+    /// Decides on all policies that are due by what is observed now, then carries the decisions out side by side.
+    async fn reconcile_due(&mut self, known: &BTreeSet<String>) {
+        let due: Vec<(String, RolloutState, Due)> =
+            known.iter().filter_map(|name| self.decide_if_due(name)).collect();
+        let this = &*self;
+        let carried_out: Vec<(String, RolloutState, Result<(), Error>)> = stream::iter(due)
+            .map(async |(name, mut rollout, due)| {
+                let outcome = this.carry_out(&name, &mut rollout, due).await;
+                (name, rollout, outcome)
+            })
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+        for (name, rollout, outcome) in carried_out {
+            self.rollouts.insert(name.clone(), rollout);
+            self.record(&name, outcome);
+        }
+    }
+
+    /// The state of its rollout is taken out of the map until the decision is carried out.
+    fn decide_if_due(&mut self, name: &str) -> Option<(String, RolloutState, Due)> {
         let (now, time) = (Instant::now(), Time(clock::now()));
-        let Some(rollout) = self.rollouts.get_mut(name) else { return };
+        let rollout = self.rollouts.get_mut(name)?;
         if !rollout.is_due(now, time) || !rollout.pending.are_seen(&self.cache.borrow(), now) {
-            return;
+            return None;
         }
         let Some(decision) = self.decide(name) else {
-            let status = self.set_aside(name);
-            let outcome = match status {
-                Some(status) => self.report(name, status).await,
-                None => Ok(()),
-            };
-            return self.record(name, outcome);
+            let status = self.set_aside(name)?;
+            let (name, rollout) = self.rollouts.remove_entry(name)?;
+            return Some((name, rollout, Due { actions: Vec::new(), status }));
         };
-        if let Some(rollout) = self.rollouts.get_mut(name) {
-            rollout.decided(&decision);
-        }
+        let (name, mut rollout) = self.rollouts.remove_entry(name)?;
+        rollout.decided(&decision);
         let in_flight = decision.status.unavailable_node_count_map.values().sum();
-        self.writer.metrics.in_flight(name, Some(in_flight));
-        let outcome = match self.act(name, &decision.actions).await {
-            Ok(true) => self.report(name, decision.status).await,
+        self.writer.metrics.in_flight(&name, Some(in_flight));
+        Some((name, rollout, Due { actions: decision.actions, status: decision.status }))
+    }
+
+    /// One policy: act, report.
+    async fn carry_out(&self, name: &str, rollout: &mut RolloutState, due: Due) -> Result<(), Error> {
+        let outcome = match self.act(name, rollout, &due.actions).await {
+            Ok(true) => self.report(name, rollout, due.status).await,
             Ok(false) => Ok(()),
             Err(error) => Err(error),
         };
         if let Err(error) = &outcome {
-            self.report_refusal(name, error).await;
+            self.report_refusal(name, rollout, error).await;
         }
-        self.record(name, outcome);
+        outcome
     }
 
     /// The status of a policy that cannot be read.
@@ -209,11 +236,11 @@ impl Operator {
     }
 
     /// What the API server refuses to accept of a policy is shown in its status, as far as that is accepted.
-    async fn report_refusal(&mut self, name: &str, error: &Error) {
+    async fn report_refusal(&self, name: &str, rollout: &mut RolloutState, error: &Error) {
         let Some(reason) = error.about_object() else { return };
         let status = self.cache.borrow().policy(name).map(|policy| write_refused(policy, &reason));
         if let Some(status) = status
-            && let Err(error) = self.report(name, status).await
+            && let Err(error) = self.report(name, rollout, status).await
         {
             tracing::warn!(
                 policy = name,
@@ -240,9 +267,8 @@ impl Operator {
     /// Whether everything was written. After a write for another version the rest is dropped; what the API server does not
     /// accept for one node keeps no other node waiting.
     #[allow(clippy::await_holding_refcell_ref)] // Only this loop changes the cache.
-    async fn act(&mut self, name: &str, actions: &[Action]) -> Result<bool, Error> {
+    async fn act(&self, name: &str, rollout: &mut RolloutState, actions: &[Action]) -> Result<bool, Error> {
         let cache = self.cache.borrow();
-        let rollout = self.rollouts.entry(name.into()).or_default();
         let mut complete = true;
         for action in actions.iter().take(BATCH) {
             let written = self.writer.perform(name, action, &cache, Time(clock::now())).await;
@@ -273,12 +299,16 @@ impl Operator {
     }
 
     #[allow(clippy::await_holding_refcell_ref)] // As above.
-    async fn report(&mut self, name: &str, status: PolicyStatus) -> Result<(), Error> {
+    async fn report(
+        &self,
+        name: &str,
+        rollout: &mut RolloutState,
+        status: PolicyStatus,
+    ) -> Result<(), Error> {
         let cache = self.cache.borrow();
         let (Some(policy), Some(object)) = (cache.policy(name), cache.policy_objects.get(name)) else {
             return Ok(());
         };
-        let Some(rollout) = self.rollouts.get_mut(name) else { return Ok(()) };
         let reported = report(
             &self.writer,
             &self.identity,
@@ -347,10 +377,13 @@ impl Operator {
         }
         rollout.dirty = false;
         // The watch of policies may be behind the watch of enactments.
-        match self.writer.exists(policy).await? {
-            true => Ok(true),
-            false => Ok(self.act(policy, actions).await? && actions.len() <= BATCH),
+        if self.writer.exists(policy).await? {
+            return Ok(true);
         }
+        let mut rollout = self.rollouts.remove(policy).unwrap_or_default();
+        let deleted = self.act(policy, &mut rollout, actions).await;
+        self.rollouts.insert(policy.into(), rollout);
+        Ok(deleted? && actions.len() <= BATCH)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use linesman_lab::gateway_v4;
+use linesman_lab::{gateway_v4, gateway_v6};
 use linesman_tests::fleet::{Fleet, STATES};
 use serde_json::{Value, json};
 
@@ -10,12 +10,17 @@ const PATIENCE: u64 = 5;
 
 /// Changes to the node's own path, the same on each node.
 fn cuts() -> [(&'static str, Value); 3] {
-    let route = json!({ "state": "absent", "destination": "0.0.0.0/0", "next-hop-address": gateway_v4(0).to_string(),
-        "next-hop-interface": "eth0" });
+    let no_route = |destination: &str, gateway: String| {
+        json!({ "state": "absent", "destination": destination, "next-hop-address": gateway,
+            "next-hop-interface": "eth0" })
+    };
+    // One family alone may go: the host is still connected.
+    let routes =
+        [no_route("0.0.0.0/0", gateway_v4(0).to_string()), no_route("::/0", gateway_v6(0).to_string())];
     let address =
         json!({ "enabled": true, "dhcp": false, "address": [{ "ip": "10.77.0.2", "prefix-length": 24 }] });
     [
-        ("no-route", json!({ "routes": { "config": [route] } })),
+        ("no-route", json!({ "routes": { "config": routes } })),
         (
             "other-address",
             json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up", "ipv4": address }] }),

@@ -87,3 +87,39 @@ fn a_node_reports_its_state_when_it_changes() {
     let owner = fleet.get(STATES, "n1").unwrap()["metadata"]["ownerReferences"][0].clone();
     assert_eq!((&owner["kind"], &owner["name"]), (&json!("Node"), &json!("n1")));
 }
+
+#[test]
+fn an_address_that_flaps_is_not_reported_each_time() {
+    let fleet = Fleet::without_agents("flapping", 1);
+    let node = fleet.node("n1");
+    node.run(["ip", "link", "add", "cali1", "type", "bridge"]).unwrap();
+    node.run(["ip", "link", "set", "cali1", "up"]).unwrap();
+    fleet.start_agent_with_options(node, &["--interface-filter", "cali*"]);
+    until_seen(&fleet, "n1", "mark1");
+    // What starting up set in motion is reported before the answer to a request.
+    fleet.refresh("n1");
+
+    let flap = |device: &str| {
+        format!(
+            "for i in $(seq 60); do ip address add 192.0.2.7/32 dev {device}; sleep 0.1; \
+             ip address del 192.0.2.7/32 dev {device}; sleep 0.05; done"
+        )
+    };
+    let (before, start) = (writes(&fleet, "n1"), std::time::Instant::now());
+    node.sh(&flap("eth2")).unwrap();
+    node.run(["ip", "address", "add", "192.0.2.9/32", "dev", "eth2"]).unwrap();
+    fleet.eventually("the last state arrives", || {
+        interface(&fleet, "n1", "eth2").is_some_and(|i| i["ipv4"].to_string().contains("192.0.2.9"))
+    });
+    let (written, seconds) = (writes(&fleet, "n1") - before, start.elapsed().as_secs());
+    // The first one at once, one a second at most, the last one.
+    assert!(written >= 2, "no report, so this proves nothing");
+    assert!(written as u64 <= seconds + 2, "{written} writes in {seconds} s");
+
+    fleet.refresh("n1");
+    let before = writes(&fleet, "n1");
+    node.sh(&flap("cali1")).unwrap();
+    until_seen(&fleet, "n1", "mark2");
+    let written = writes(&fleet, "n1") - before;
+    assert!(written <= 2, "only mark2 is news: {written} writes");
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use linesman_core::compare::Difference;
+use linesman_core::impact::Impact;
 use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::policy::Policy;
 use linesman_core::reconcile::{Next, PolicyState, Situation, decide};
@@ -47,7 +48,8 @@ impl Agent {
             match decide(&situation) {
                 Next::Idle { until } => {
                     self.remember_settled();
-                    self.publish_to_cluster().await;
+                    self.publish_statuses();
+                    self.publish_node_state().await;
                     let rest = until.map(|u| Duration::from_secs(u.saturating_sub(clock::now()).max(1)));
                     let look_again = is_busy.then_some(LOOK_AGAIN);
                     let alone = self.cluster.as_ref().and_then(|cluster| cluster.alone_in());
@@ -61,7 +63,11 @@ impl Agent {
                     self.store();
                 }
                 Next::Revert(name) => self.revert(&name).await,
-                Next::Apply(names) => self.apply(&names).await,
+                Next::Apply(names) => {
+                    self.apply(&names).await;
+                    // More may be released already: what has ended does not wait for it.
+                    self.publish_statuses();
+                }
                 Next::Correct(names) => self.correct(&names).await,
             }
         }
@@ -112,6 +118,7 @@ impl Agent {
         let Some(cluster) = &mut self.cluster else { return };
         let mut news = cluster.forget(&mut self.ledger);
         if !frozen {
+            cluster.gather().await;
             news |= cluster.accept_releases(&mut self.ledger).await;
         }
         if news {
@@ -120,8 +127,8 @@ impl Agent {
         }
     }
 
-    /// In a cluster: the status of the enactments, and the state of the node.
-    async fn publish_to_cluster(&mut self) {
+    /// In a cluster: the status of the enactments.
+    fn publish_statuses(&mut self) {
         let Some(cluster) = &mut self.cluster else { return };
         for status in status::policies(&self.sources, &self.ledger, &self.host.drift, clock::now()) {
             if let (status::PolicyPhase::Refused, Some(why)) = (status.phase, &status.reason) {
@@ -131,6 +138,11 @@ impl Agent {
         let freeze = freeze::read(&self.config.settings.state_dir);
         cluster.judge_refused(&self.sources.policies, &self.ledger);
         cluster.publish_statuses(&self.ledger, &self.host.drift, freeze.as_ref());
+    }
+
+    /// In a cluster: the state of the node.
+    async fn publish_node_state(&mut self) {
+        let Some(cluster) = &mut self.cluster else { return };
         // What a transaction has just made is looked at again in full before it is shown.
         if self.host.observation_error.is_none() && (self.host.is_settled() || cluster.is_asked()) {
             cluster.publish_node_state(self.host.state()).await;
@@ -180,7 +192,7 @@ impl Agent {
                 for policy in &policies {
                     self.note(policy, None, &outcome);
                 }
-                self.store();
+                self.store_outcomes();
                 return;
             }
         };
@@ -221,6 +233,7 @@ impl Agent {
                         Err(outcome) => outcome,
                     };
                     self.enter(&one.policy, Some(one), &outcome);
+                    self.store_outcomes();
                 }
             } else {
                 for one in &all {
@@ -229,24 +242,36 @@ impl Agent {
             }
         }
         self.host.verified(&self.ledger, names);
-        self.store_ended();
+        if self.store_outcomes() {
+            self.attempts.end();
+        }
     }
 
     async fn together(&mut self, session: Session, ready: &[&Ready], secrets: &Secrets) -> Outcome {
         let status = self.status.clone();
         let probes = self.cluster.as_ref().map(|cluster| cluster.probes.clone());
+        let mut impact = Impact::None;
         let mut on_step = |what: &str, step: &_| {
             if let (Some(probes), Step::Applying) = (&probes, step) {
                 probes.assume_ready(false);
             }
+            note_impact(&mut impact, step);
             publish_progress(&status, what, progress::step(step));
         };
         let outcome = act::together(session, ready, secrets, &self.config.settings, &mut on_step).await;
-        if let Some(cluster) = &self.cluster {
-            cluster.probes.assume_ready(false);
-        }
-        self.metrics.outcome(&outcome);
+        self.ended(impact, &outcome);
         outcome
+    }
+
+    /// A change of the host has ended.
+    fn ended(&mut self, impact: Impact, outcome: &Outcome) {
+        self.metrics.outcome(outcome);
+        let Some(cluster) = &self.cluster else { return };
+        cluster.probes.assume_ready(false);
+        let touched = !matches!(outcome.verdict, Verdict::Unchanged | Verdict::Abandoned);
+        if touched && impact >= Impact::Disruptive {
+            cluster.renew_connections();
+        }
     }
 
     fn enter(&mut self, policy: &Policy, ready: Option<&Ready>, outcome: &Outcome) {
@@ -256,18 +281,25 @@ impl Agent {
 
     fn note(&mut self, policy: &Policy, ready: Option<&Ready>, outcome: &Outcome) {
         ledger::enter(&mut self.ledger, policy, ready, outcome);
-        // The ledger is on disk before the outcome is published.
-        if self.cluster.is_some() {
-            self.store();
-        }
         if let Some(cluster) = &mut self.cluster {
             let attempts = match self.ledger.get(&policy.name).map(|e| &e.policy_state) {
                 Some(PolicyState::Waiting { attempts, .. }) => *attempts,
                 _ => 1,
             };
             cluster.enter(&policy.name, ready, outcome, attempts);
+        }
+    }
+
+    /// The ledger is on disk before an outcome is published.
+    fn store_outcomes(&mut self) -> bool {
+        if let Some(cluster) = &self.cluster {
             self.sources = cluster.sources(&self.ledger);
         }
+        let stored = self.store();
+        if let Some(cluster) = &self.cluster {
+            cluster.store();
+        }
+        stored
     }
 
     async fn revert(&mut self, name: &str) {
@@ -280,10 +312,14 @@ impl Agent {
             cluster.probes.assume_ready(false);
         }
         let status = self.status.clone();
-        let mut on_step = |what: &str, step: &_| publish_progress(&status, what, progress::step(step));
+        let mut impact = Impact::None;
+        let mut on_step = |what: &str, step: &_| {
+            note_impact(&mut impact, step);
+            publish_progress(&status, what, progress::step(step));
+        };
         self.attempts.begin_revert(&entry.policy);
         let outcome = act::revert(&entry, &applied, &self.config.settings, &mut on_step).await;
-        self.metrics.outcome(&outcome);
+        self.ended(impact, &outcome);
         if outcome.succeeded() {
             let reverted = match outcome.verdict {
                 Verdict::Unchanged => "there is nothing to revert",
@@ -297,13 +333,13 @@ impl Agent {
         }
         self.attempts.forget(name);
         self.settle_attempts();
-        self.store_ended();
         if let Some(cluster) = &mut self.cluster {
             cluster.enter(name, None, &outcome, 1);
-            self.sources = cluster.sources(&self.ledger);
         }
         self.host.verified(&self.ledger, &[]);
-        self.report();
+        if self.store_outcomes() {
+            self.attempts.end();
+        }
     }
 
     /// Corrects drift that is still there after `SETTLE_TIME`, or asks for a release to do so.
@@ -329,5 +365,11 @@ impl Agent {
             }
         }
         self.apply(&drifted).await;
+    }
+}
+
+fn note_impact(impact: &mut Impact, step: &Step) {
+    if let Step::Planned(plan) = step {
+        *impact = plan.impact;
     }
 }

@@ -9,13 +9,6 @@ use crate::status::{self, Status};
 use crate::{freeze, systemd};
 
 impl Agent {
-    /// The ledger on disk has everything: what was about to be done has ended.
-    pub(super) fn store_ended(&mut self) {
-        if self.store() {
-            self.attempts.end();
-        }
-    }
-
     pub(super) fn store(&mut self) -> bool {
         let written = self.state_file.write(&self.ledger);
         if let Err(e) = &written {

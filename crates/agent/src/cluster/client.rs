@@ -13,6 +13,7 @@ use linesman_api::enactment::EnactmentStatus;
 use linesman_api::names::{self, AGENT_MANAGER};
 use linesman_api::objects::{Enactment, NodeState, UnreadableSpec};
 use linesman_core::secrets::{LookupError, Reference};
+use linesman_daemon::renewal::Renewal;
 use linesman_fleet::enactment::{Bound, Unreadable};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -41,6 +42,8 @@ pub enum Error {
 #[derive(Clone)]
 pub struct ClusterClient {
     client: Client,
+    /// Of all its connections.
+    pub renewal: Renewal,
     pub node: String,
     /// Of Linesman itself, and of what policies point to.
     namespace: String,
@@ -55,8 +58,9 @@ impl std::fmt::Debug for ClusterClient {
 impl ClusterClient {
     /// Sends no request yet: the cluster may be away when the agent starts.
     pub async fn new(kubeconfig: Option<&Path>, node: &str, namespace: &str) -> Result<Self, Error> {
-        let client = linesman_daemon::cluster::connect(kubeconfig).await?;
-        Ok(Self { client, node: node.into(), namespace: namespace.into() })
+        let renewal = Renewal::default();
+        let client = linesman_daemon::cluster::connect_renewable(kubeconfig, &renewal).await?;
+        Ok(Self { client, renewal, node: node.into(), namespace: namespace.into() })
     }
 
     pub fn client(&self) -> Client {

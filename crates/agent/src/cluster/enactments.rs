@@ -1,26 +1,25 @@
 //! The enactments of this node, as the watch brings them.
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
 
-use futures_util::{Stream, StreamExt};
 use kube::runtime::WatchStreamExt;
-use kube::runtime::watcher::{Config, Event};
+use kube::runtime::watcher::{self, Config, Event};
 use linesman_api::objects::Enactment;
 use linesman_api::{labels, names};
-use linesman_daemon::watch::watch;
+use linesman_daemon::watch::watch_renewed;
 use linesman_fleet::enactment::{Bound, Unreadable};
 
 use super::client::{ClusterClient, NodeEnactment, of_node};
+use super::feed::Feed;
 
-type Events = Pin<Box<dyn Stream<Item = Result<Event<Enactment>, kube::runtime::watcher::Error>> + Send>>;
+type Watched = Result<Event<Enactment>, watcher::Error>;
 
 /// By policy.
 type Known = BTreeMap<String, NodeEnactment>;
 
 pub struct Enactments {
     node: String,
-    events: Events,
+    events: Feed<Watched>,
     known: Known,
     /// What is being listed: nothing is gone before the list is complete.
     listing: Known,
@@ -39,10 +38,11 @@ impl std::fmt::Debug for Enactments {
 impl Enactments {
     pub fn watch(client: &ClusterClient) -> Self {
         let selector = format!("{}={}", labels::NODE, labels::node_value(&client.node));
-        let events = watch(client.enactments(), Config::default().labels(&selector)).default_backoff();
+        let config = Config::default().labels(&selector);
+        let events = watch_renewed(client.enactments(), config, client.renewal.clone()).default_backoff();
         Self {
             node: client.node.clone(),
-            events: events.boxed(),
+            events: Feed::read(events),
             known: BTreeMap::new(),
             listing: BTreeMap::new(),
             synced: false,
@@ -89,27 +89,41 @@ impl Enactments {
     /// Waits for a change, also of whether the API server answers. Cancel safe.
     pub async fn changed(&mut self) {
         loop {
-            let Some(event) = self.events.next().await else { return std::future::pending().await };
-            match event {
-                Ok(event) => {
-                    // A list that begins is only a question; its first answer comes after it.
-                    let answered = !matches!(event, Event::Init);
-                    let back = answered && self.api_server_error.take().is_some();
-                    if back {
-                        tracing::info!("the API server answers again");
-                    }
-                    if self.update(event) || back {
-                        return;
-                    }
+            let first = self.events.next().await;
+            if self.note(first) | self.catch_up() {
+                return;
+            }
+        }
+    }
+
+    /// Takes in what is here already. True if something changed.
+    pub fn catch_up(&mut self) -> bool {
+        let mut changed = false;
+        while let Some(event) = self.events.next_now() {
+            changed |= self.note(event);
+        }
+        changed
+    }
+
+    /// True if something changed, also whether the API server answers.
+    fn note(&mut self, event: Watched) -> bool {
+        match event {
+            Ok(event) => {
+                // A list that begins is only a question; its first answer comes after it.
+                let answered = !matches!(event, Event::Init);
+                let back = answered && self.api_server_error.take().is_some();
+                if back {
+                    tracing::info!("the API server answers again");
                 }
-                Err(error) => {
-                    let why = error.to_string();
-                    let known = self.api_server_error.replace(why.clone()).is_some();
-                    if !known {
-                        tracing::warn!("the API server does not answer: {why}; the network stays as it is");
-                        return;
-                    }
+                self.update(event) || back
+            }
+            Err(error) => {
+                let why = error.to_string();
+                let known = self.api_server_error.replace(why.clone()).is_some();
+                if !known {
+                    tracing::warn!("the API server does not answer: {why}; the network stays as it is");
                 }
+                !known
             }
         }
     }

@@ -7,8 +7,10 @@
 mod client;
 mod earlier;
 mod enactments;
+mod feed;
 pub mod handler_lock;
 mod inbox;
+mod pace;
 mod pending_updates;
 mod probes;
 mod publishing;
@@ -121,7 +123,12 @@ impl Cluster {
         self.enactments.api_server_error.as_deref()
     }
 
-    fn store(&self) {
+    /// A change touched the paths of this host: connections that began at an address that is gone would hang.
+    pub fn renew_connections(&self) {
+        self.client.renewal.renew();
+    }
+
+    pub fn store(&self) {
         if let Err(e) = self.state_file.write(&self.releases) {
             warn!("{e}; an outcome may not reach the cluster after a crash");
         }

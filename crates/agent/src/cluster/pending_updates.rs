@@ -1,16 +1,21 @@
 //! Status updates that wait until the API server answers. The latest one of an object replaces the earlier ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use linesman_daemon::backoff::Backoff;
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
 
 use super::client::{ClusterClient, Error};
 
 const BACKOFF: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(15));
+/// Updates that are sent at the same time, each of another object.
+const AT_ONCE: usize = 4;
 
 /// A status of an object of ours.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,11 +79,14 @@ impl PendingUpdates {
         self.send.send(update).ok();
     }
 
-    pub async fn delivery(&mut self) -> Delivery {
-        match self.deliveries.recv().await {
-            Some(delivery) => delivery,
-            None => std::future::pending().await,
+    /// Waits for what became of updates: all that is known by now. Cancel safe.
+    pub async fn deliveries(&mut self) -> Vec<Delivery> {
+        let Some(first) = self.deliveries.recv().await else { return std::future::pending().await };
+        let mut all = vec![first];
+        while let Ok(next) = self.deliveries.try_recv() {
+            all.push(next);
         }
+        all
     }
 }
 
@@ -88,40 +96,86 @@ async fn deliver(
     report: mpsc::UnboundedSender<Delivery>,
     again: Rc<Notify>,
 ) {
-    let mut waiting: BTreeMap<String, StatusUpdate> = BTreeMap::new();
+    let mut waiting = Waiting::default();
+    let mut sending = FuturesUnordered::new();
     let mut backoff = BACKOFF;
     let mut unreachable = false;
+    let mut pause: Option<Instant> = None;
     loop {
-        let Some((key, update)) = waiting.pop_first() else {
-            match updates.recv().await {
-                Some(update) => waiting.insert(order(&update.target), update),
+        while pause.is_none() && sending.len() < AT_ONCE {
+            let Some((key, update)) = waiting.begin() else { break };
+            let client = &client;
+            sending.push(async move {
+                let sent = post(client, &update).await;
+                (key, update, sent)
+            });
+        }
+        tokio::select! {
+            update = updates.recv() => match update {
+                Some(update) => waiting.add(update),
                 None => return,
-            };
-            continue;
-        };
-        match post(&client, &update).await {
-            Ok(()) => {
-                backoff.reset();
-                unreachable = false;
-                report.send(Delivery::Published(update.target)).ok();
-            }
-            Err(Error::Gone) => {
-                report.send(Delivery::Obsolete(update.target)).ok();
-            }
-            Err(Error::Refused(why)) => {
-                report.send(Delivery::Refused(update.target, why)).ok();
-            }
-            Err(error) => {
-                if !std::mem::replace(&mut unreachable, true) {
-                    tracing::warn!("{error}; status updates wait");
+            },
+            Some((key, update, sent)) = sending.next() => {
+                waiting.sending.remove(&key);
+                match sent {
+                    Ok(()) => {
+                        backoff.reset();
+                        (unreachable, pause) = (false, None);
+                        report.send(Delivery::Published(update.target)).ok();
+                    }
+                    Err(Error::Gone) => {
+                        report.send(Delivery::Obsolete(update.target)).ok();
+                    }
+                    Err(Error::Refused(why)) => {
+                        report.send(Delivery::Refused(update.target, why)).ok();
+                    }
+                    Err(error) => {
+                        if !std::mem::replace(&mut unreachable, true) {
+                            tracing::warn!("{error}; status updates wait");
+                        }
+                        // Those that were sent together fail together: one pause for all.
+                        if pause.is_none() {
+                            pause = Some(Instant::now() + backoff.failed());
+                        }
+                        waiting.keep(key, update);
+                    }
                 }
-                waiting.entry(key).or_insert(update);
-                tokio::time::timeout(backoff.failed(), again.notified()).await.ok();
             }
+            () = sleep_until(pause) => pause = None,
+            () = again.notified(), if pause.is_some() => pause = None,
         }
-        while let Ok(update) = updates.try_recv() {
-            waiting.insert(order(&update.target), update);
-        }
+    }
+}
+
+async fn sleep_until(pause: Option<Instant>) {
+    match pause {
+        Some(pause) => tokio::time::sleep_until(pause).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// At most one update of each object, in order of importance; one of an object that is being sent waits for that.
+#[derive(Debug, Default)]
+struct Waiting {
+    updates: BTreeMap<String, StatusUpdate>,
+    sending: BTreeSet<String>,
+}
+
+impl Waiting {
+    fn add(&mut self, update: StatusUpdate) {
+        self.updates.insert(order(&update.target), update);
+    }
+
+    /// To be sent again, unless there is a later one.
+    fn keep(&mut self, key: String, update: StatusUpdate) {
+        self.updates.entry(key).or_insert(update);
+    }
+
+    fn begin(&mut self) -> Option<(String, StatusUpdate)> {
+        let next = self.updates.keys().find(|key| !self.sending.contains(*key))?.clone();
+        let update = self.updates.remove(&next)?;
+        self.sending.insert(next.clone());
+        Some((next, update))
     }
 }
 
@@ -140,5 +194,33 @@ async fn post(client: &ClusterClient, update: &StatusUpdate) -> Result<(), Error
             ClusterClient::put_status(&client.enactments(), &name, Some(&update.uid), &update.status).await
         }
         Target::NodeState => client.publish_node_state(&update.status).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn update(policy: &str, attempt: i64) -> StatusUpdate {
+        let target = Target::Enactment { policy: policy.into(), attempt };
+        StatusUpdate { target, uid: String::new(), status: Value::Null }
+    }
+
+    #[test]
+    fn objects_are_sent_side_by_side_and_each_in_order() {
+        let mut waiting = Waiting::default();
+        waiting.add(StatusUpdate { target: Target::NodeState, ..update("", 0) });
+        waiting.add(update("a", 1));
+        waiting.add(update("b", 1));
+        let (a, first) = waiting.begin().unwrap();
+        assert_eq!(first, update("a", 1));
+        waiting.add(update("a", 2));
+        let (_, second) = waiting.begin().unwrap();
+        assert_eq!(second, update("b", 1), "a is being sent");
+        assert_eq!(waiting.begin().unwrap().1.target, Target::NodeState);
+        assert!(waiting.begin().is_none());
+        waiting.sending.remove(&a);
+        waiting.keep(a, first);
+        assert_eq!(waiting.begin().unwrap().1, update("a", 2), "the latest one replaces what failed");
     }
 }

@@ -16,7 +16,18 @@ use super::pending_updates::{Delivery, StatusUpdate, Target};
 use crate::freeze::Freeze;
 
 impl Cluster {
-    pub(super) fn note(&mut self, delivery: Delivery) {
+    pub(super) fn note(&mut self, deliveries: Vec<Delivery>) {
+        let mut published = false;
+        for delivery in deliveries {
+            published |= self.note_delivery(delivery);
+        }
+        if published {
+            self.store();
+        }
+    }
+
+    /// True if the outcome of a release is published now.
+    fn note_delivery(&mut self, delivery: Delivery) -> bool {
         let (to, void) = match delivery {
             Delivery::Published(to) => {
                 self.metrics.wrote(to.name());
@@ -28,14 +39,17 @@ impl Cluster {
                 (to, true)
             }
         };
-        let Target::Enactment { policy, attempt } = to else { return };
+        let Target::Enactment { policy, attempt } = to else { return false };
         if void {
             self.sent.remove(&policy);
         }
         let release = self.releases.0.get_mut(&policy).filter(|release| release.attempt == attempt);
-        if let Some(release) = release.filter(|release| !release.published) {
-            release.published = true;
-            self.store();
+        match release.filter(|release| !release.published) {
+            Some(release) => {
+                release.published = true;
+                true
+            }
+            None => false,
         }
     }
 

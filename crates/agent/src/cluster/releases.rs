@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use futures_util::{StreamExt, stream};
 use linesman_api::condition::Condition;
 use linesman_api::enactment::Stage;
 use linesman_api::reasons::EnactmentReason;
@@ -26,6 +27,17 @@ use crate::act::Ready;
 const FRESH: Duration = Duration::from_secs(30);
 /// Somebody else may write to the enactment meanwhile.
 const TRIES: usize = 3;
+/// Requests that are sent at the same time.
+const AT_ONCE: usize = 4;
+
+/// What became of the report that this node starts.
+enum Begun {
+    Started(Bound),
+    NotNew,
+    Failed(Error),
+    /// Whether the API server heard it is not known.
+    Unanswered(Bound, Error),
+}
 
 impl Cluster {
     /// Accepts new releases to this node. True if there were any.
@@ -40,22 +52,44 @@ impl Cluster {
             .filter(|bound| self.is_new_release(bound))
             .map(|bound| bound.policy.clone())
             .collect();
-        let mut accepted = false;
-        for policy in fresh {
-            match self.begin(&policy, ledger).await {
-                Ok(true) => {
-                    accepted = true;
-                    self.probes.assume_ready(true);
+        let begun: Vec<(String, Begun)> = stream::iter(fresh)
+            .map(async |policy| {
+                let begun = self.begin(&policy).await;
+                (policy, begun)
+            })
+            .buffered(AT_ONCE)
+            .collect()
+            .await;
+        let (mut started, mut accepted) = (false, false);
+        for (policy, begun) in begun {
+            let error = match begun {
+                Begun::Started(bound) => {
+                    self.unanswered.remove(&policy);
+                    started = true;
+                    accepted |= self.accept(bound, ledger);
+                    continue;
                 }
-                Ok(false) => {}
+                Begun::NotNew => continue,
+                Begun::Failed(error) => error,
+                Begun::Unanswered(bound, error) => {
+                    self.unanswered.insert(policy.clone(), bound.spec.release_expires);
+                    error
+                }
+            };
+            match error {
                 // The watch brings its current state.
-                Err(Error::Changed | Error::Gone) => {}
-                Err(error) => {
+                Error::Changed | Error::Gone => {}
+                error => {
                     warn!(policy, "cannot accept the release: {error}; trying again in 2 s");
                     self.patience = Some(Instant::now() + Duration::from_secs(2));
-                    break;
                 }
             }
+        }
+        if started {
+            self.store();
+        }
+        if accepted {
+            self.probes.assume_ready(true);
         }
         accepted
     }
@@ -70,23 +104,33 @@ impl Cluster {
         released && self.unanswered.get(&bound.policy) == Some(&bound.spec.release_expires)
     }
 
-    async fn begin(&mut self, policy: &str, ledger: &mut Ledger) -> Result<bool, Error> {
-        let (object, bound) = self.client.read(policy).await?;
+    /// Reports that this node starts, if the release is still there.
+    async fn begin(&self, policy: &str) -> Begun {
+        let (object, bound) = match self.client.read(policy).await {
+            Ok(read) => read,
+            Err(error) => return Begun::Failed(error),
+        };
         if !self.is_new_release(&bound) {
-            return Ok(false);
+            return Begun::NotNew;
         }
-        self.unanswered.insert(policy.to_string(), bound.spec.release_expires);
-        self.client.begin(object, enactment::started(&bound, Time(clock::now()))).await?;
-        self.unanswered.remove(policy);
-        self.enactments.read(bound.clone());
-        self.metrics.wrote("enactment");
+        match self.client.begin(object, enactment::started(&bound, Time(clock::now()))).await {
+            Ok(_) => {
+                self.metrics.wrote("enactment");
+                Begun::Started(bound)
+            }
+            Err(error) => Begun::Unanswered(bound, error),
+        }
+    }
+
+    /// True if there is something to do.
+    fn accept(&mut self, bound: Bound, ledger: &mut Ledger) -> bool {
         info!(
-            policy,
+            policy = bound.policy,
             generation = bound.spec.policy.generation,
             revert = bound.spec.revert,
             "release accepted"
         );
-        self.take_request(policy, ledger);
+        self.take_request(&bound.policy, ledger);
         let mut release = match enactment::policy(&bound, &desired::schema) {
             Ok(policy) => self.release(&bound, policy, ledger),
             Err(problems) => {
@@ -97,10 +141,10 @@ impl Cluster {
         };
         release.accepted_at = clock::now();
         let open = !release.ended;
-        self.releases.0.insert(policy.to_string(), release);
-        self.begun.insert(policy.to_string(), Instant::now());
-        self.store();
-        Ok(open)
+        self.begun.insert(bound.policy.clone(), Instant::now());
+        self.releases.0.insert(bound.policy.clone(), release);
+        self.enactments.read(bound);
+        open
     }
 
     /// Call before every attempt: whether the operator still wants it. If not, the release has ended.
@@ -210,12 +254,13 @@ impl Cluster {
         self.releases.0.get(name).is_some_and(|release| !release.ended)
     }
 
-    /// Records the outcome of a release, to be published.
+    /// Records the outcome of a release, to be stored and published.
     pub fn enter(&mut self, name: &str, ready: Option<&Ready>, outcome: &Outcome, attempts: u32) {
         let node = self.client.node.clone();
         let Some(release) = self.releases.0.get_mut(name).filter(|one| one.is_concerned_by(outcome)) else {
             return;
         };
+        release.failures += u64::from(!outcome.succeeded());
         // A revert is not retried automatically: its failure is reported at once.
         if outcome.may_retry() && !release.revert {
             release.report(report::retrying(outcome, &node, attempts.into()), false);
@@ -225,7 +270,6 @@ impl Cluster {
             }
             release.report(report::ended(outcome, release.revert), true);
         }
-        self.store();
     }
 
     /// A rollback that was unfinished when it was published has ended.

@@ -12,11 +12,13 @@ use linesman_api::labels::FORCE_REFRESH;
 use linesman_api::node_state::NodeStateStatus;
 use linesman_api::objects::{NodeState, NodeStateMeta};
 use linesman_api::time::Time;
-use linesman_daemon::watch::watch;
+use linesman_daemon::watch::watch_renewed;
 use linesman_fleet::report::{BUDGET, Glob, Versions, report, update};
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::client::{ClusterClient, Error, within, written};
+use super::pace::Pace;
 use crate::state_file::StateFile;
 
 type Events = Pin<Box<dyn Stream<Item = Result<Event<NodeStateMeta>, watcher::Error>> + Send>>;
@@ -37,6 +39,7 @@ pub struct States {
     listed: bool,
     forced: bool,
     complained: bool,
+    pace: Pace,
 }
 
 impl std::fmt::Debug for States {
@@ -56,7 +59,7 @@ impl States {
         let own = Config::default().fields(&format!("metadata.name={}", client.node));
         Ok(Self {
             client: client.clone(),
-            events: watch(api, own).default_backoff().boxed(),
+            events: watch_renewed(api, own, client.renewal.clone()).default_backoff().boxed(),
             asked: None,
             answered: state_file.take()?,
             state_file,
@@ -67,11 +70,27 @@ impl States {
             listed: false,
             forced: false,
             complained: false,
+            pace: Pace::default(),
         })
     }
 
+    /// Waits for a request for a report, or until one that came too soon may be written. Cancel safe.
+    pub async fn asked_or_due(&mut self) {
+        let held = self.pace.held;
+        let due = async move {
+            match held {
+                Some(until) => tokio::time::sleep_until(until).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.requested() => {}
+            () = due => self.pace.held = None,
+        }
+    }
+
     /// Waits for a request for a report, or until the object is gone. Cancel safe.
-    pub async fn requested(&mut self) {
+    async fn requested(&mut self) {
         loop {
             let Some(event) = self.events.next().await else { return std::future::pending().await };
             match event {
@@ -120,14 +139,20 @@ impl States {
         self.forced
     }
 
-    /// The status to write for this state; none if the cluster has it.
+    /// The status to write for this state; none if the cluster has it, or if it is too soon.
     pub async fn status_update(&mut self, seen: &Value, now: Time) -> Option<Value> {
         if !std::mem::replace(&mut self.compared, true) && self.known.is_none() {
             self.known = self.written().await;
         }
         let report = report(seen, &self.filter, BUDGET);
         let known = self.known.as_ref().filter(|_| !self.forced);
-        let status = update(known, report, &self.versions, now)?;
+        let Some(status) = update(known, report, &self.versions, now) else {
+            self.pace.held = None;
+            return None;
+        };
+        if !self.pace.may_write(Instant::now(), self.forced) {
+            return None;
+        }
         if std::mem::take(&mut self.forced) && self.asked != self.answered {
             self.note_answered();
         }

@@ -70,15 +70,17 @@ pub const OPTIONS: &[(&str, &str, &str)] = &[
         "probes",
         "a list of probes that must pass after the change, each written as for `linesman apply --probe` \
          (`tcp:10.0.0.1:22,timeout=5s`, at most `60s`) or as `{probe: 'tcp:10.0.0.1:22', timeout: 5s}`; in a cluster also \
-         `apiServer` and `nodeReady`. `[]`: none for this policy. Policies that are applied together must pass the \
-         probes of all of them",
+         `apiServer` and `nodeReady`. `gateway` passes if a default gateway of one family that answered before still answers; \
+         a family that is lost is reported, and `gateway:v4` or `gateway:v6` makes it required. `[]`: none for this \
+         policy. Policies that are applied together must pass the probes of all of them",
         "`gateway` and `dns`; in a cluster also `apiServer` and `nodeReady`",
     ),
     (
         "patience",
         "how many seconds the probes may take to pass after the change, at most 3600; of policies that are applied \
          together the longest counts",
-        "20",
+        "20, and what the change itself makes slow on the path by which the host is reached: twice the forward delay of a \
+         bridge with spanning tree, 30 s for LACP (3 s with `lacp_rate: fast`), 15 s for a new DHCP lease",
     ),
 ];
 

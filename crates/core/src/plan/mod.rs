@@ -10,8 +10,10 @@ mod follow;
 mod persist;
 mod refusal;
 pub mod render;
+mod slow;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,11 +25,13 @@ use crate::impact::{Impact, ImpactAssessor};
 use crate::interface_kind::InterfaceKind;
 use crate::interface_name::InterfaceName;
 use crate::path::Path;
+use crate::probe::DEFAULT_PATIENCE;
 use crate::reach::OwnPath;
 use crate::secrets::serialize_masked;
 pub use address::learnt_and_unwanted;
 pub use applicable::{applicable, detach_ports};
 pub use defaults::with_defaults;
+pub use slow::{Slow, SlowCause};
 
 /// Everything a declared state would change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -43,6 +47,9 @@ pub struct Plan {
     pub removed: BTreeSet<InterfaceName>,
     /// The touched interfaces that carry the path by which this host is reached.
     pub own_path: BTreeSet<InterfaceName>,
+    /// What the change makes slow on that path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slow: Vec<Slow>,
     /// What will probably go wrong, though nothing forbids it; each with its code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -102,6 +109,11 @@ impl Plan {
         self.changes.is_empty()
     }
 
+    /// How long probes may take to pass after it where nobody says how long.
+    pub fn default_patience(&self) -> Duration {
+        DEFAULT_PATIENCE + slow::longer(&self.slow)
+    }
+
     /// The plan for people: `+ ~ -` lines and what they mean for the host.
     pub fn render(&self, colour: bool) -> String {
         render::render(self, colour)
@@ -148,17 +160,20 @@ fn summarise(view: &View<'_>, facts: &Facts, changes: Vec<Change>) -> Plan {
     let touched = follow::touched(view, &changes);
     let assessor = ImpactAssessor { view, own_path: &own_path, protect: facts.protect };
     let assessment = assessor.assess(&changes, touched.iter().map(InterfaceName::as_str));
-    Plan {
+    let mut plan = Plan {
         impact: assessment.impact,
         reason: assessment.reason,
         own_path: touched.iter().filter(|device| own_path.contains(device)).cloned().collect(),
         created: follow::created(view, &changes),
         removed: named(&changes, ChangeKind::Remove),
         touched,
+        slow: Vec::new(),
         warnings: dns::unreachable(view.desired, view.observed, &changes).into_iter().collect(),
         not_protected: Vec::new(),
         changes,
-    }
+    };
+    plan.slow = slow::find(view, &plan);
+    plan
 }
 
 fn named(changes: &[Change], kind: ChangeKind) -> BTreeSet<InterfaceName> {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Change, ChangeKind, Detail, Plan, Subject};
+use super::{Change, ChangeKind, Detail, Plan, Slow, SlowCause, Subject};
 use crate::compare::Difference;
 use crate::impact::Impact;
 use crate::path::{Path, PathStep};
@@ -41,11 +41,28 @@ pub(super) fn render(plan: &Plan, colour: bool) -> String {
         lines.push("No changes: the host is already in the desired state.".into());
     }
     lines.push(style.bold(&impact(plan)));
+    lines.extend(patience(plan));
     lines.extend(plan.warnings.iter().map(|warning| style.yellow(&format!("warning: {warning}"))));
     if !plan.not_protected.is_empty() {
         lines.push(style.yellow(&format!("not protected: {}", plan.not_protected.join(", "))));
     }
     lines.join("\n") + "\n"
+}
+
+/// Why probes may take longer to pass than usual.
+fn patience(plan: &Plan) -> Option<String> {
+    let causes: Vec<String> = plan.slow.iter().map(slow).collect();
+    (!causes.is_empty()).then(|| {
+        format!("patience: {} s unless set: {}", plan.default_patience().as_secs(), causes.join(", "))
+    })
+}
+
+fn slow(Slow { interface, cause, seconds }: &Slow) -> String {
+    match cause {
+        SlowCause::SpanningTree => format!("{interface} forwards after {seconds} s (spanning tree)"),
+        SlowCause::Lacp => format!("{interface} may need {seconds} s to agree with its partner (LACP)"),
+        SlowCause::Dhcp => format!("{interface} may need {seconds} s to get an address (DHCP)"),
+    }
 }
 
 fn impact(plan: &Plan) -> String {

@@ -11,6 +11,8 @@ pub struct RequiredProbes {
     pub probes: Vec<Probe>,
     /// How long they may take to pass after the change.
     pub patience: Duration,
+    /// Somebody leaves that to us: it is longer if the change itself makes something slow.
+    pub patience_grows: bool,
 }
 
 /// The probes of all of them, and the longest patience. A policy that says nothing stands for the defaults: it must not
@@ -19,15 +21,16 @@ pub fn required<'a>(
     policies: impl IntoIterator<Item = &'a Options>,
     in_cluster: bool,
 ) -> Result<RequiredProbes, ParseError> {
-    let (mut probes, mut patience) = (Vec::new(), None);
+    let (mut probes, mut patience, mut patience_grows) = (Vec::new(), None, false);
     for options in policies {
         for probe in probes_of(options, in_cluster)?.iter().flat_map(Probe::expand) {
             add(&mut probes, probe);
         }
         let own = options.patience.map_or(DEFAULT_PATIENCE, Duration::from_secs);
         patience = patience.max(Some(own));
+        patience_grows |= options.patience.is_none();
     }
-    Ok(RequiredProbes { probes, patience: patience.unwrap_or(DEFAULT_PATIENCE) })
+    Ok(RequiredProbes { probes, patience: patience.unwrap_or(DEFAULT_PATIENCE), patience_grows })
 }
 
 fn probes_of(options: &Options, in_cluster: bool) -> Result<Vec<Probe>, ParseError> {
@@ -40,7 +43,11 @@ fn probes_of(options: &Options, in_cluster: bool) -> Result<Vec<Probe>, ParseErr
 /// Once, with the longest timeout that somebody gives it.
 fn add(probes: &mut Vec<Probe>, probe: Probe) {
     match probes.iter_mut().find(|known| known.spec == probe.spec) {
-        Some(known) => known.timeout = known.timeout.max(probe.timeout),
+        Some(known) => {
+            known.timeout = known.timeout.max(probe.timeout);
+            // Who names a family wants that one.
+            known.alternative &= probe.alternative;
+        }
         None => probes.push(probe),
     }
 }
@@ -55,7 +62,7 @@ mod tests {
     }
 
     fn together(policies: &[Options]) -> (String, u64) {
-        let RequiredProbes { probes, patience } = required(policies, false).unwrap();
+        let RequiredProbes { probes, patience, .. } = required(policies, false).unwrap();
         let names: Vec<String> = probes.iter().map(ToString::to_string).collect();
         (names.join(" "), patience.as_secs())
     }
@@ -82,6 +89,19 @@ mod tests {
             assert_eq!(together(&policies), (probes.to_owned(), patience), "{policies:?}");
         }
         assert_eq!(together(&[policy(None, Some(0))]).1, 0);
+        let grows = |policies: &[Options]| required(policies, false).unwrap().patience_grows;
+        assert!(grows(&[policy(None, None), policy(None, Some(5))]) && !grows(&[policy(None, Some(5))]));
+    }
+
+    #[test]
+    fn a_family_that_somebody_names_is_no_alternative() {
+        let of = |policies: &[Options]| -> Vec<bool> {
+            required(policies, false).unwrap().probes.iter().map(|probe| probe.alternative).collect()
+        };
+        let (usual, v6) = (policy(None, None), policy(Some(&["gateway:v6"]), None));
+        assert_eq!(of(std::slice::from_ref(&usual)), [true, true, false], "IPv4, IPv6, DNS");
+        assert_eq!(of(&[usual.clone(), v6.clone()]), [true, false, false]);
+        assert_eq!(of(&[v6, usual]), [false, true, false], "IPv6, IPv4, DNS");
     }
 
     #[test]

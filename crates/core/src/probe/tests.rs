@@ -37,7 +37,7 @@ fn what_is_written_is_what_is_read() {
 
 #[test]
 fn options_are_told_from_the_commas_of_a_url() {
-    let Probe { spec, timeout } = probe("https://example.org/a,timeout=3/b,c,insecure,timeout=1m");
+    let Probe { spec, timeout, .. } = probe("https://example.org/a,timeout=3/b,c,insecure,timeout=1m");
     let url = "https://example.org/a,timeout=3/b,c".to_owned();
     assert_eq!(spec, ProbeSpec::Http { url, insecure: true });
     assert_eq!(timeout, Duration::from_secs(60));

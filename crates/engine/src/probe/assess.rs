@@ -32,6 +32,10 @@ pub enum ProbeChange {
     Weakened {
         why: String,
     },
+    /// It passed before, and another family that did still passes: reported, but the change does not fail.
+    Lost {
+        why: String,
+    },
     /// It failed before too: reported, but the change does not fail.
     StillFails {
         why: String,
@@ -57,6 +61,15 @@ impl ProbeAssessment {
         (!broken.is_empty()).then(|| broken.join("; "))
     }
 
+    /// Families that passed before and do not pass now, though the change may stay; each with the reason.
+    pub fn lost(&self) -> Vec<String> {
+        let lost = |comparison: &ProbeComparison| match &comparison.change {
+            ProbeChange::Lost { why } => Some(format!("{} ({why})", comparison.probe)),
+            _ => None,
+        };
+        self.comparisons.iter().filter_map(lost).collect()
+    }
+
     /// What speaks against the change.
     pub fn broken(&self) -> impl Iterator<Item = &ProbeComparison> {
         let against =
@@ -76,7 +89,25 @@ pub fn assess(before: &[ProbeResult], after: &[ProbeResult]) -> ProbeAssessment 
         let change = weigh(find(before, spec).as_ref(), find(after, spec).as_ref());
         ProbeComparison { probe: spec.clone(), change }
     };
-    ProbeAssessment { comparisons: tried.chain(untried).map(comparison).collect() }
+    let mut comparisons: Vec<ProbeComparison> = tried.chain(untried).map(comparison).collect();
+    let is_gateway = |spec: &ProbeSpec| matches!(spec, ProbeSpec::Gateway { .. });
+    if comparisons.iter().any(|one| is_gateway(&one.probe) && one.change == ProbeChange::Holds) {
+        let is_alternative = |spec: &ProbeSpec| {
+            let tried = after.iter().chain(before).find(|result| result.probe.spec == *spec);
+            tried.is_some_and(|result| result.probe.alternative)
+        };
+        comparisons.iter_mut().filter(|one| is_alternative(&one.probe)).for_each(ProbeComparison::excuse);
+    }
+    ProbeAssessment { comparisons }
+}
+
+impl ProbeComparison {
+    /// Another family still passes.
+    fn excuse(&mut self) {
+        if let ProbeChange::Broke { why } | ProbeChange::Weakened { why } = &self.change {
+            self.change = ProbeChange::Lost { why: why.clone() };
+        }
+    }
 }
 
 fn weigh(before: Option<&ProbeStatus>, after: Option<&ProbeStatus>) -> ProbeChange {
@@ -111,6 +142,9 @@ impl fmt::Display for ProbeComparison {
             ProbeChange::Broke { why } => write!(f, "{probe} failed: {why}"),
             ProbeChange::Weakened { why } => {
                 write!(f, "{probe} passed in full before the change, only in part after it: {why}")
+            }
+            ProbeChange::Lost { why } => {
+                write!(f, "{probe} passed before the change and does not pass after it: {why}")
             }
             ProbeChange::StillFails { why } => {
                 write!(f, "{probe} failed before the change and fails after it: {why}")
@@ -208,6 +242,42 @@ mod tests {
         assert!(!assessment.holds());
         assert_eq!(assessment.reason().as_deref(), Some("dns failed: silent"));
         assert_eq!(assessment.comparisons.len(), 2);
+    }
+
+    /// Both families: what was heard before and after, and whether the change may stay.
+    #[test]
+    fn one_family_that_still_passes_is_enough_unless_somebody_names_the_other() {
+        let cases = [
+            (["passed", "passed"], ["passed", "n/a"], true),
+            (["passed", "passed"], ["failed", "passed"], true),
+            (["passed", "passed"], ["passed", "partly"], true),
+            (["passed", "passed"], ["failed", "n/a"], false),
+            // What did not pass before cannot make up for what did.
+            (["passed", "failed"], ["failed", "passed"], false),
+            (["passed", "n/a"], ["n/a", "passed"], false),
+            (["n/a", "passed"], ["passed", "passed"], true),
+            (["passed", "passed"], ["partly", "partly"], false),
+        ];
+        for (before, after, may_stay) in cases {
+            let run = |words: [&str; 2], strict: bool| -> Vec<ProbeResult> {
+                let gateway: crate::probe::Probe = "gateway".parse().unwrap();
+                let probes = gateway.expand().into_iter().map(|p| if strict { p.strict() } else { p });
+                let result = |(probe, word)| {
+                    let status = status(word).unwrap();
+                    ProbeResult { probe, status, after: Duration::ZERO }
+                };
+                probes.zip(words).map(result).collect()
+            };
+            let assessment = assess(&run(before, false), &run(after, false));
+            assert_eq!(assessment.holds(), may_stay, "{before:?} {after:?}");
+            let strict = assess(&run(before, true), &run(after, true));
+            let lost = !strict.holds();
+            assert_eq!(
+                !assessment.lost().is_empty(),
+                lost && may_stay,
+                "{before:?} {after:?}: {assessment:?}"
+            );
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::{
 
 use futures_util::{
     StreamExt,
-    future::{Either, join_all, select},
+    future::{Either, join, join_all, select},
     stream::FuturesUnordered,
 };
 use tokio::{
@@ -29,6 +29,9 @@ const PAUSE: Duration = Duration::from_millis(300);
 const OVERLAP: Duration = Duration::from_secs(1);
 /// What a probe that did not pass before may cost once all the others have passed.
 const GRACE: Duration = Duration::from_millis(500);
+/// How long a family may take that passed before, once another one passes: address detection and router advertisements
+/// take their time, and it may not come at all.
+const OTHER_FAMILY: Duration = Duration::from_secs(5);
 /// What a host loses on which nothing answers, however many probes there are: one time-out before, the grace after.
 const LOST: Duration = DEFAULT_TIMEOUT.saturating_add(SLACK).saturating_add(GRACE);
 const _: () = assert!(LOST.as_millis() <= 3000, "a host without gateway and DNS loses at most three seconds");
@@ -95,11 +98,21 @@ pub async fn wait_until_pass(
 
 async fn fulfil(board: &Board, wishes: Vec<Wish<'_>>) {
     let (others, required): (Vec<_>, Vec<_>) = wishes.into_iter().partition(|wish| wish.due == Due::Nothing);
-    let required = pin!(join_all(required.into_iter().map(Wish::pursue)));
+    let (families, required): (Vec<_>, Vec<_>) =
+        required.into_iter().partition(|wish| wish.probe.alternative);
+    let required = pin!(join(join_all(required.into_iter().map(Wish::pursue)), any_family(families)));
     let others = pin!(join_all(others.into_iter().map(Wish::pursue)));
     match select(required, others).await {
         Either::Left((_, others)) => drop(timeout(GRACE, select(others, pin!(board.complete()))).await),
         Either::Right((_, required)) => drop(required.await),
+    }
+}
+
+/// One of them has to pass; the others get some time more.
+async fn any_family(families: Vec<Wish<'_>>) {
+    let mut running: FuturesUnordered<_> = families.into_iter().map(Wish::pursue).collect();
+    if running.next().await.is_some() {
+        timeout(OTHER_FAMILY, running.collect::<Vec<()>>()).await.ok();
     }
 }
 

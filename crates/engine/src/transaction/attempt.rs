@@ -23,6 +23,8 @@ use linesman_core::outcome::{FailedStep, checks};
 
 pub struct Context<'a> {
     pub request: &'a Request,
+    /// How long probes may take to pass after the change.
+    pub patience: Duration,
     pub settings: &'a Settings,
     pub loaded: &'a Loaded,
     pub snapshot: &'a Snapshot,
@@ -96,7 +98,7 @@ pub async fn run(
         return Err(lost());
     }
     switch.tighten(settings.dead_man);
-    switch.wind_for(longest_check(request, settings));
+    switch.wind_for(longest_check(context));
     unmanaged::remove(nm, &record.plan, &record.desired, &snapshot.state)
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))?;
@@ -250,7 +252,7 @@ async fn holds(
 }
 
 async fn probes_pass(context: &Context<'_>, watch: &Watch) -> Result<Vec<ProbeResult>, AttemptFailure> {
-    let patience = context.request.patience;
+    let patience = context.patience;
     let wake = async || watch.next().await;
     let cluster = &context.settings.cluster;
     let after = probe::wait_until_pass(context.probes, context.before, cluster, patience, wake).await;
@@ -315,12 +317,12 @@ fn lost() -> AttemptFailure {
 const SLACK: Duration = Duration::from_secs(60);
 
 /// How long the change may be held open once it is applied. Each wait has its own limit; this is for one that hangs.
-fn longest_check(request: &Request, settings: &Settings) -> Duration {
+fn longest_check(Context { request, settings, patience, .. }: &Context<'_>) -> Duration {
     let confirmation = match request.completion {
         Completion::Commit => Duration::ZERO,
         Completion::Confirm { within } => within,
     };
-    request.limit + settings.settle + request.patience + confirmation + SLACK
+    request.limit + settings.settle + *patience + confirmation + SLACK
 }
 
 /// NetworkManager's timer runs out before it reads that it was wound, if it is busy with the change

@@ -38,7 +38,8 @@ impl Former<'_> {
     /// Waits until every probe that passed before the change passes again, and until addresses that somebody else gives
     /// are there again; what does not come back is added to what remains.
     pub async fn wait(&self, patience: Duration, restored: &mut Restored) -> Vec<ProbeResult> {
-        let probes: Vec<Probe> = self.before.iter().map(|result| result.probe.clone()).collect();
+        // All that passed before: a rollback may lose nothing.
+        let probes: Vec<Probe> = self.before.iter().map(|result| result.probe.clone().strict()).collect();
         if restored.unfinished {
             return probe::run_once(&probes, self.cluster).await;
         }

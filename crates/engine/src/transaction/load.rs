@@ -54,6 +54,11 @@ pub async fn preconditions(loaded: &Loaded, desired: &Value) -> Result<()> {
             Err(e) => return Err(Error::call("asking Open vSwitch", e)),
         }
     }
+    no_foreign_checkpoint(loaded).await
+}
+
+/// What somebody else has not committed yet may be rolled back any moment.
+pub async fn no_foreign_checkpoint(loaded: &Loaded) -> Result<()> {
     match loaded.nm.checkpoints().await?.into_iter().next() {
         Some(checkpoint) => Err(Error::ForeignCheckpoint { checkpoint }),
         None => Ok(()),

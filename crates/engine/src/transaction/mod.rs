@@ -22,7 +22,7 @@ use linesman_core::compare::Difference;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::plan::Plan;
 use linesman_core::plan::codes::OVS_NOT_RUNNING;
-use linesman_core::probe as core_probe;
+use linesman_core::probe::{self as core_probe, Family};
 use linesman_core::secrets;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -36,7 +36,7 @@ use crate::error::Category;
 use crate::journal::{Journal, Phase, Record};
 use crate::keyfile::ProfileFile;
 use crate::lock::HostLock;
-use crate::probe::{self, Cluster, Probe, ProbeResult, SettledProbes};
+use crate::probe::{self, Cluster, Probe, ProbeResult, ProbeSpec, SettledProbes};
 use crate::snapshot::{Kernel, Snapshot};
 use crate::worker::ApplyOptions;
 use crate::{Error, Result, desired, failpoint, observe, ovs, recover, restore, snapshot};
@@ -58,6 +58,8 @@ pub struct Request {
     /// None: none but what the host itself suggests (gateways, DNS), and in a cluster the cluster probes.
     pub probes: Option<Vec<Probe>>,
     pub patience: Duration,
+    /// Nobody set it: it is longer if the change itself makes something slow.
+    pub patience_grows: bool,
     /// How long nmstate's part may take.
     pub limit: Duration,
     pub verify: bool,
@@ -77,10 +79,16 @@ impl Request {
             options: ApplyOptions::default(),
             probes: None,
             patience: linesman_core::probe::DEFAULT_PATIENCE,
+            patience_grows: true,
             limit: Duration::from_secs(120),
             verify: true,
             protect: None,
         }
+    }
+
+    /// How long probes may take to pass after this change.
+    pub(crate) fn patience_for(&self, plan: &Plan) -> Duration {
+        if self.patience_grows { self.patience.max(plan.default_patience()) } else { self.patience }
     }
 }
 
@@ -240,7 +248,20 @@ fn wanted_probes(request: &Request, settings: &Settings) -> Result<Vec<Probe>, R
     let probes = request.probes.clone().unwrap_or_else(|| probe::default_probes(in_cluster));
     match probes.iter().find(|probe| probe.needs_cluster() && !in_cluster) {
         Some(probe) => Err(Error::NoCluster { probe: probe.spec.to_string() }.into()),
-        None => Ok(probes.into_iter().map(|probe| probe.asking(settings.dns_name.as_deref())).collect()),
+        None => {
+            let probes = probes.iter().flat_map(Probe::expand);
+            let probes = probes.map(|probe| probe.asking(settings.dns_name.as_deref()));
+            Ok(probes.map(|probe| protecting(probe, request.protect)).collect())
+        }
+    }
+}
+
+/// Whoever is connected to this host needs the family of that connection.
+fn protecting(probe: Probe, protect: Option<IpAddr>) -> Probe {
+    let family = protect.map(|ip| if ip.is_ipv4() { Family::V4 } else { Family::V6 });
+    match &probe.spec {
+        ProbeSpec::Gateway { family: of } if family.is_some() && *of == family => probe.strict(),
+        _ => probe,
     }
 }
 
@@ -258,6 +279,7 @@ async fn attempt_change(
     let (mut desired, mut plan) = decide_plan(request, &mut loaded).await?;
     say(Step::Planned(plan.clone()));
     if plan.is_empty() {
+        load::no_foreign_checkpoint(&loaded).await?;
         return Ok(Outcome::unchanged());
     }
     load::preconditions(&loaded, &desired).await?;
@@ -298,6 +320,7 @@ async fn attempt_change(
     failpoint::reach("snapshot-taken").await;
 
     let context = attempt::Context {
+        patience: request.patience_for(&record.plan),
         request,
         settings,
         loaded: &loaded,
@@ -311,8 +334,15 @@ async fn attempt_change(
         Ok(done) => {
             memory.replace(&done.probes);
             let not_protected = core_probe::not_protected(&before, &done.probes, &settled);
+            let lost = probe::assess(&before, &done.probes).lost();
             let outcome = Outcome {
-                probes: ProbeResults { before, after: done.probes, not_protected, ..ProbeResults::default() },
+                probes: ProbeResults {
+                    before,
+                    after: done.probes,
+                    lost,
+                    not_protected,
+                    ..ProbeResults::default()
+                },
                 unverified: !request.verify,
                 notes: done.notes,
                 milliseconds: done.milliseconds,
@@ -437,6 +467,7 @@ async fn roll_back(
             before: context.before.to_vec(),
             after: failure.probes,
             after_rollback,
+            lost: Vec::new(),
             not_protected,
         },
         ..Outcome::new(verdict)

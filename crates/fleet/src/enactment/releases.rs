@@ -58,6 +58,9 @@ pub struct AcceptedRelease {
     /// What nmstate calls the features that the state uses.
     #[serde(default)]
     pub features: Vec<String>,
+    /// Attempts that failed.
+    #[serde(default)]
+    pub failures: u64,
     #[serde(default)]
     pub ended: bool,
     /// It ended because the policy conflicted with others on this node.
@@ -133,6 +136,7 @@ impl AcceptedRelease {
             captured: None,
             conditions: Vec::new(),
             features: Vec::new(),
+            failures: 0,
             ended: false,
             refused: false,
             published: false,

@@ -1,8 +1,10 @@
 //! The status of an enactment, and whether it has to be published.
 
+use std::collections::BTreeMap;
+
 use linesman_api::condition::{Condition, dated, find, is_true};
 use linesman_api::conditions::EnactmentCondition::{Available, Drifted, Failing, Progressing};
-use linesman_api::enactment::{EnactmentStatus, Stage};
+use linesman_api::enactment::{CapturedState, EnactmentStatus, Stage};
 use linesman_api::reasons::{EnactmentReason, ReleaseRequest};
 use linesman_api::time::Time;
 
@@ -14,6 +16,7 @@ use linesman_core::compare::Difference;
 use linesman_core::policy::Drift;
 use linesman_core::reconcile::Entry;
 use linesman_core::secrets::mask_value;
+use serde_json::Value;
 
 /// Published before anything is changed.
 pub fn started(bound: &Bound, now: Time) -> EnactmentStatus {
@@ -53,19 +56,38 @@ pub fn pending_status(
     }
     let conditions = release.conditions.iter().cloned().chain(drifted).collect();
     Some(EnactmentStatus {
-        desired_state: applied(release, entry).map(|entry| {
-            let mut state = entry.applied_state.clone();
-            mask_value(&mut state);
-            state
-        }),
+        desired_state: applied(release, entry).map(|entry| masked(&entry.applied_state)),
+        captured_states: applied(release, entry).map(captured_states).unwrap_or_default(),
         policy_generation: Some(release.generation),
         attempt: Some(release.attempt),
         observed_generation: Some(bound.generation),
         conditions: dated(&bound.status.conditions, conditions, now),
         requests_release,
         features: release.features.clone(),
+        retry_count: retry_count(release),
         ..EnactmentStatus::default()
     })
+}
+
+fn masked(state: &Value) -> Value {
+    let mut state = state.clone();
+    mask_value(&mut state);
+    state
+}
+
+/// What the captures of the applied policy found, by name.
+fn captured_states(entry: &Entry) -> BTreeMap<String, CapturedState> {
+    let found = entry.captured.as_ref().and_then(|captured| captured.found.as_object());
+    let state = |(name, state): (&String, &Value)| {
+        (name.clone(), CapturedState { state: Some(masked(state)), meta_info: None })
+    };
+    found.into_iter().flatten().map(state).collect()
+}
+
+/// By generation of the policy.
+fn retry_count(release: &AcceptedRelease) -> BTreeMap<String, u64> {
+    let failed = (release.failures > 0).then(|| (release.generation.to_string(), release.failures));
+    failed.into_iter().collect()
 }
 
 /// A release from before what this node accepted last: the cluster was restored from a backup. Nothing is done for it, and
@@ -187,7 +209,7 @@ mod tests {
     use linesman_core::path::Path;
     use linesman_core::policy::{Options, Policy};
     use linesman_core::reconcile::{CorrectionHistory, PolicyState};
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn bound(stage: Stage, until: u64, attempt: i64) -> Bound {
         let spec =
@@ -239,6 +261,27 @@ mod tests {
         bound.status = started(&bound, Time(1));
         let again = pending(&release, &bound, &[]).expect("restored from when it was under way");
         assert!(linesman_api::condition::is_true(&again.conditions, "Available"));
+    }
+
+    #[test]
+    fn captures_and_failed_attempts_are_shown_as_in_kubernetes_nmstate() {
+        let (mut release, mut entry) = (ended(), entry());
+        let found = json!({ "gw": { "interfaces": [{ "name": "eth0", "psk": "hidden" }] } });
+        entry.captured = Some(linesman_core::captures::Captured::keep(
+            &json!({ "gw": "routes" }),
+            found,
+            &json!({}),
+            &json!({}),
+            None,
+        ));
+        (release.generation, release.failures) = (3, 2);
+        let bound = bound(Stage::Released, 10, 1);
+        let status = json!(pending_status(&release, &bound, Some(&entry), &[], Time(100)).unwrap());
+        assert_eq!(
+            status["capturedStates"],
+            json!({ "gw": { "state": { "interfaces": [{ "name": "eth0", "psk": "<masked>" }] } } })
+        );
+        assert_eq!(status["retryCount"], json!({ "3": 2 }));
     }
 
     #[test]

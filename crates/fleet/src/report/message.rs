@@ -26,10 +26,12 @@ pub fn success(outcome: &Outcome, reverting: bool) -> String {
 
 fn checked(outcome: &Outcome) -> String {
     let text = format!("{}, in {}", outcome.checks(), seconds(outcome.milliseconds));
-    match outcome.probes.not_protected.as_slice() {
-        [] => short(&text),
-        missing => short(&format!("{text}; not protected: {}", missing.join(", "))),
-    }
+    let part = |title: &str, list: &[String]| match list {
+        [] => String::new(),
+        list => format!("; {title}: {}", list.join(", ")),
+    };
+    let lost = part("lost", &outcome.probes.lost);
+    short(&format!("{text}{lost}{}", part("not protected", &outcome.probes.not_protected)))
 }
 
 pub fn failure(outcome: &Outcome) -> String {

@@ -62,10 +62,10 @@ impl Documents {
         }
     }
 
-    /// The longest that one of them asks for, or the default of one that does not say.
-    pub fn patience(&self) -> Option<Duration> {
+    /// The longest that one of them asks for, or the default of one that does not say; and whether that grows.
+    pub fn patience(&self) -> Option<(Duration, bool)> {
         let required = required(self.0.iter().map(|document| &document.options), false);
-        required.ok().map(|required| required.patience)
+        required.ok().map(|required| (required.patience, required.patience_grows))
     }
 
     /// Those of all documents together, as of policies; none: no document names any.

@@ -109,11 +109,15 @@ fn request(args: &ApplyArgs, documents: &Documents, request: Request) -> Request
         (None, false) => Completion::Commit,
     };
     let limit = if args.no_commit { None } else { args.timeout };
+    let asked = args.patience.map(|patience| (patience, false));
+    let (patience, patience_grows) =
+        asked.or_else(|| documents.patience()).unwrap_or((DEFAULT_PATIENCE, true));
     Request {
         completion,
         options: ApplyOptions { override_interface: args.override_iface, memory_only: args.memory_only },
         probes: probes(args, documents),
-        patience: args.patience.or_else(|| documents.patience()).unwrap_or(DEFAULT_PATIENCE),
+        patience,
+        patience_grows,
         limit: limit.unwrap_or(APPLYING),
         verify: !args.no_verify,
         ..request

@@ -59,6 +59,12 @@ pub fn pending(within: Duration) -> String {
 }
 
 fn probe_lines(outcome: &Outcome) {
+    if !outcome.probes.lost.is_empty() {
+        output::line(format!(
+            "  lost: {}; to keep it, ask for it with --probe",
+            outcome.probes.lost.join(", ")
+        ));
+    }
     if !outcome.probes.not_protected.is_empty() {
         output::line(format!("  not protected: {}", outcome.probes.not_protected.join(", ")));
     }
