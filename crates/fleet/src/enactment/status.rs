@@ -276,7 +276,7 @@ mod tests {
         ));
         (release.generation, release.failures) = (3, 2);
         let bound = bound(Stage::Released, 10, 1);
-        let status = json!(pending_status(&release, &bound, Some(&entry), &[], Time(100)).unwrap());
+        let status = json!(pending_status(&release, &bound, Some(&entry), &[], None, Time(100)).unwrap());
         assert_eq!(
             status["capturedStates"],
             json!({ "gw": { "state": { "interfaces": [{ "name": "eth0", "psk": "<masked>" }] } } })
