@@ -52,8 +52,11 @@ mod tests {
         }
         assert_eq!(writes[0], 0);
         assert!((6..=10).contains(&writes.len()), "{writes:?}");
+        // Right after a write, whenever the last one was.
+        let end = start + Duration::from_secs(10);
+        assert!(!pace.may_write(end, false) || !pace.may_write(end, false));
         let held = pace.held.expect("the last state waits");
-        assert!(held > start + Duration::from_millis(9900));
+        assert!(held > end);
         assert!(pace.may_write(held, false) && pace.held.is_none());
     }
 
