@@ -76,6 +76,7 @@ const ENACTMENT_PARTS: Part = Part::Fields(&[
             ("attempt", Part::Scalar),
             ("observedGeneration", Part::Scalar),
             ("conditions", CONDITIONS),
+            ("requestsRelease", Part::Scalar),
             ("features", Part::Each(&Part::Scalar)),
             ("retryCount", Part::Each(&Part::Scalar)),
         ]),

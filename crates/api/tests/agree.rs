@@ -6,6 +6,7 @@ use linesman_api::condition::{Condition, Truth};
 use linesman_api::enactment::*;
 use linesman_api::nmstate::*;
 use linesman_api::node_state::NodeStateStatus;
+use linesman_api::objects::{Enactment, NodeState, Policy};
 use linesman_api::options::{Drift, OnDelete, Options};
 use linesman_api::policy::*;
 use linesman_api::selector::{Operator, Requirement, Selector};
@@ -163,6 +164,8 @@ fn policies() {
         last_unavailable_node_count_update: Some(Time(1)),
     };
     agree(kinds::POLICY.plural, "status", &status);
+    let read: Policy = serde_json::from_value(json!({ "spec": spec, "status": status })).unwrap();
+    assert_eq!((read.spec, read.status), (spec, status));
 }
 
 #[test]
@@ -203,6 +206,9 @@ fn enactments() {
         retry_count: [("1".to_string(), 1)].into(),
     };
     agree(kinds::ENACTMENT.plural, "status", &status);
+    // Objects are read in parts: no field may be missing among them.
+    let read: Enactment = serde_json::from_value(json!({ "spec": spec, "status": status })).unwrap();
+    assert_eq!((read.spec, read.status), (Some(spec), status));
 }
 
 #[test]
@@ -217,6 +223,8 @@ fn states_of_nodes() {
         conditions: conditions(),
     };
     agree(kinds::NODE_STATE.plural, "status", &status);
+    let read: NodeState = serde_json::from_value(json!({ "status": status })).unwrap();
+    assert_eq!(read.status, status);
 }
 
 #[test]

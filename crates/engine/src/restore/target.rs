@@ -35,7 +35,9 @@ pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
     if !rules.is_empty() {
         state.insert("route-rules".into(), json!({ "config": rules }));
     }
-    for key in ["dns-resolver", "hostname"] {
+    // What others name the host meanwhile is theirs.
+    let renames = plan.changes.iter().any(|change| change.subject == Subject::Hostname);
+    for key in ["dns-resolver", "hostname"].into_iter().filter(|key| renames || *key != "hostname") {
         if let Some(config) = snapshot.state.get(key).and_then(|v| v.get("config")) {
             state.insert(key.into(), json!({ "config": config }));
         }
@@ -208,10 +210,17 @@ mod tests {
                   "ipv4": { "enabled": true, "address": [{ "ip": "10.9.0.2" }] } },
                 { "name": "br-ex", "state": "absent" }
             ],
-            "routes": { "config": [{ "destination": "0.0.0.0/0", "next-hop-interface": "eth0" }] },
-            "hostname": { "config": "n1" }
+            "routes": { "config": [{ "destination": "0.0.0.0/0", "next-hop-interface": "eth0" }] }
         });
         assert_eq!(target(&snapshot(), &plan), expected);
+    }
+
+    #[test]
+    fn the_host_has_its_previous_name_only_if_the_change_gave_it_another() {
+        let renamed = Change { kind: ChangeKind::Modify, subject: Subject::Hostname, details: Vec::new() };
+        assert_eq!(target(&snapshot(), &Plan::default()).get("hostname"), None);
+        let plan = Plan { changes: vec![renamed], ..Plan::default() };
+        assert_eq!(target(&snapshot(), &plan)["hostname"], json!({ "config": "n1" }));
     }
 
     #[test]
