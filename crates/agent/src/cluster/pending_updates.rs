@@ -55,18 +55,24 @@ pub enum Delivery {
 }
 
 #[derive(Debug)]
+enum Command {
+    Send(StatusUpdate),
+    Withdraw(String),
+}
+
+#[derive(Debug)]
 pub struct PendingUpdates {
     again: Rc<Notify>,
-    send: mpsc::UnboundedSender<StatusUpdate>,
+    send: mpsc::UnboundedSender<Command>,
     deliveries: mpsc::UnboundedReceiver<Delivery>,
 }
 
 impl PendingUpdates {
     pub fn start(client: ClusterClient) -> Self {
-        let (send, updates) = mpsc::unbounded_channel();
+        let (send, commands) = mpsc::unbounded_channel();
         let (report, deliveries) = mpsc::unbounded_channel();
         let again = Rc::new(Notify::new());
-        tokio::task::spawn_local(deliver(client, updates, report, again.clone()));
+        tokio::task::spawn_local(deliver(client, commands, report, again.clone()));
         Self { again, send, deliveries }
     }
 
@@ -76,7 +82,13 @@ impl PendingUpdates {
     }
 
     pub fn send(&self, update: StatusUpdate) {
-        self.send.send(update).ok();
+        self.send.send(Command::Send(update)).ok();
+    }
+
+    /// The cluster has what it should have of this policy: an update that still waits would be of the past.
+    pub fn withdraw(&self, policy: &str) {
+        let target = Target::Enactment { policy: policy.into(), attempt: 0 };
+        self.send.send(Command::Withdraw(order(&target))).ok();
     }
 
     /// Waits for what became of updates: all that is known by now. Cancel safe.
@@ -92,7 +104,7 @@ impl PendingUpdates {
 
 async fn deliver(
     client: ClusterClient,
-    mut updates: mpsc::UnboundedReceiver<StatusUpdate>,
+    mut commands: mpsc::UnboundedReceiver<Command>,
     report: mpsc::UnboundedSender<Delivery>,
     again: Rc<Notify>,
 ) {
@@ -111,14 +123,16 @@ async fn deliver(
             });
         }
         tokio::select! {
-            update = updates.recv() => match update {
-                Some(update) => waiting.add(update),
+            command = commands.recv() => match command {
+                Some(Command::Send(update)) => waiting.add(update),
+                Some(Command::Withdraw(key)) => waiting.withdraw(key),
                 None => return,
             },
             Some((key, update, sent)) = sending.next() => {
                 waiting.sending.remove(&key);
                 match sent {
                     Ok(()) => {
+                        waiting.withdrawn.remove(&key);
                         backoff.reset();
                         (unreachable, pause) = (false, None);
                         report.send(Delivery::Published(update.target)).ok();
@@ -159,16 +173,29 @@ async fn sleep_until(pause: Option<Instant>) {
 struct Waiting {
     updates: BTreeMap<String, StatusUpdate>,
     sending: BTreeSet<String>,
+    /// Are being sent, and not to be sent again.
+    withdrawn: BTreeSet<String>,
 }
 
 impl Waiting {
     fn add(&mut self, update: StatusUpdate) {
-        self.updates.insert(order(&update.target), update);
+        let key = order(&update.target);
+        self.withdrawn.remove(&key);
+        self.updates.insert(key, update);
+    }
+
+    fn withdraw(&mut self, key: String) {
+        self.updates.remove(&key);
+        if self.sending.contains(&key) {
+            self.withdrawn.insert(key);
+        }
     }
 
     /// To be sent again, unless there is a later one.
     fn keep(&mut self, key: String, update: StatusUpdate) {
-        self.updates.entry(key).or_insert(update);
+        if !self.withdrawn.remove(&key) {
+            self.updates.entry(key).or_insert(update);
+        }
     }
 
     fn begin(&mut self) -> Option<(String, StatusUpdate)> {
@@ -222,5 +249,21 @@ mod tests {
         waiting.sending.remove(&a);
         waiting.keep(a, first);
         assert_eq!(waiting.begin().unwrap().1, update("a", 2), "the latest one replaces what failed");
+    }
+
+    #[test]
+    fn what_the_cluster_need_not_hear_any_more_is_not_sent() {
+        let mut waiting = Waiting::default();
+        waiting.add(update("a", 1));
+        waiting.withdraw(order(&update("a", 1).target));
+        assert!(waiting.begin().is_none(), "it waited");
+        waiting.add(update("a", 1));
+        let (a, first) = waiting.begin().unwrap();
+        waiting.withdraw(a.clone());
+        waiting.sending.remove(&a);
+        waiting.keep(a.clone(), first.clone());
+        assert!(waiting.begin().is_none(), "it was being sent, and failed");
+        waiting.add(first);
+        assert!(waiting.begin().is_some());
     }
 }

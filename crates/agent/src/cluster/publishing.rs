@@ -88,7 +88,9 @@ impl Cluster {
     /// None: the cluster has it. If somebody overwrites it after that, it is sent again.
     fn send_status(&mut self, policy: &str, uid: &str, status: Option<EnactmentStatus>) {
         let Some(status) = status else {
-            self.sent.remove(policy);
+            if self.sent.remove(policy).is_some() {
+                self.updates.withdraw(policy);
+            }
             return;
         };
         let attempt = status.attempt.unwrap_or_default();
