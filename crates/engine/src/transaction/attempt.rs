@@ -114,15 +114,18 @@ pub async fn run(
     let checked = async {
         done.notes = carry_over(snapshot, record).await;
         let before = Others::before(snapshot);
-        if !before.is_empty() {
-            seen = kernel(record).await;
-        }
         say(Step::Verifying);
         if request.verify {
             holds(nm, settings.settle, &watch, record, snapshot).await?;
             persist::check(nm, &record.desired, request.options)
                 .await
                 .map_err(|e| AttemptFailure::new(FailedStep::Persist, e.to_string()))?;
+            // Until an interface is up, NetworkManager itself takes away what it did not put there: only what goes after that
+            // was withdrawn by its owner.
+            if !before.is_empty() {
+                done.notes = carry_over(snapshot, record).await;
+                seen = kernel(record).await;
+            }
         }
         failpoint::reach("verified").await;
         say(Step::Probing);
