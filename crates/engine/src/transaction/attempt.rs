@@ -6,8 +6,8 @@ use linesman_core::codes::failures;
 use tokio::sync::watch;
 
 use super::{
-    AttemptFailure, Completion, Loaded, Request, Settings, Step, adopted, carry, confirm, persist, stale_dns,
-    unmanaged,
+    AttemptFailure, Completion, Loaded, Request, Seen, Settings, Step, adopted, carry, confirm, persist,
+    stale_dns, unmanaged,
 };
 use crate::dead_man_switch::{CheckpointState, DeadManSwitch};
 use crate::journal::{Journal, Phase, Record};
@@ -105,8 +105,7 @@ pub async fn run(
     adopted::leave_out(nm, snapshot, &record.desired)
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))?;
-    // What differs from this later is done by others.
-    let applied = crate::observe::profiles().ok();
+    let profiles = crate::observe::profiles().ok();
     failpoint::reach("applied").await;
 
     let mut done = Applied { worker_peak_kib: reply.peak_kib, ..Applied::default() };
@@ -147,8 +146,7 @@ pub async fn run(
         () = switch.lost() => Err(lost()),
     };
     checked.map_err(|failure| AttemptFailure {
-        seen: seen.take().map(Box::new),
-        applied: applied.clone(),
+        seen: Box::new(Seen { kernel: seen.take(), profiles: profiles.clone() }),
         ..failure
     })?;
 
@@ -162,8 +160,7 @@ pub async fn run(
             () = switch.lost() => Err(lost()),
         };
         decided.map_err(|failure| AttemptFailure {
-            seen: seen.take().map(Box::new),
-            applied: applied.clone(),
+            seen: Box::new(Seen { kernel: seen.take(), profiles: profiles.clone() }),
             ..failure
         })?;
     }

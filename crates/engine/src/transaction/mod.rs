@@ -165,10 +165,14 @@ pub(crate) struct AttemptFailure {
     pub probes: Vec<ProbeResult>,
     /// The worker process, if it was killed and is not gone.
     pub stuck_worker: Option<u32>,
-    /// What the kernel had when the change was applied.
-    pub seen: Option<Box<Kernel>>,
-    /// The profiles once the change was applied.
-    pub applied: Option<Vec<ProfileFile>>,
+    pub seen: Box<Seen>,
+}
+
+/// What was looked at once the change was applied: what differs from it later is done by others.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub kernel: Option<Kernel>,
+    pub profiles: Option<Vec<ProfileFile>>,
 }
 
 impl AttemptFailure {
@@ -180,8 +184,7 @@ impl AttemptFailure {
             differences: Vec::new(),
             probes: Vec::new(),
             stuck_worker: None,
-            seen: None,
-            applied: None,
+            seen: Box::default(),
         }
     }
 }
@@ -418,7 +421,7 @@ async fn roll_back(
     failpoint::reach("rolling-back").await;
     let mut restored = if touched {
         let (checkpoint, desired) = (record.checkpoint.as_deref(), &record.desired);
-        let (seen, applied) = (failure.seen.as_deref(), failure.applied.as_deref());
+        let (seen, applied) = (failure.seen.kernel.as_ref(), failure.seen.profiles.as_deref());
         let nm = Some(&context.loaded.nm);
         restore::restore(nm, context.snapshot, &record.plan, desired, checkpoint, seen, applied).await
     } else {
