@@ -122,6 +122,8 @@ impl Since {
             plan.touched.iter().map(ToString::to_string).filter(|name| existed(name)).collect();
         let declared = declared(desired, snapshot);
         let mut addresses = foreign(&now.addresses, view, profiles, &names);
+        // NetworkManager marks all of its own, those that a router or somebody gave a device meanwhile included.
+        addresses.retain(|address| !address.leaves_prefix_route());
         addresses.retain(|address| !declared.contains(&address.ip) && !before.has_address(address));
         let mut routes = foreign_routes(now.routes.clone(), view, profiles);
         // One by NetworkManager looks the same while it changes its profiles.
