@@ -81,8 +81,11 @@ const DHCP: &str = "interfaces:
 /// NetworkManager calls a NIC without carrier connected for some seconds more, and nmstate believes it.
 const LINK_DOWN: &str = "ip link set eth1 down; until nmcli -g GENERAL.STATE device show eth1 | grep -q unavailable; do sleep 0.05; done";
 
-/// An address that others set during a change stays after a rollback.
-const WITHDRAWN: &str = "ip addr del 10.9.1.77/24 dev eth1 2>/dev/null || true";
+/// An address that others set during a change stays after a rollback, and NetworkManager makes a profile up for it.
+const WITHDRAWN: &str = "ip addr del 10.9.1.77/24 dev eth1 2>/dev/null || true
+nmcli --wait 60 device disconnect eth1 2>/dev/null || true
+for try in $(seq 100); do nmcli -g DEVICE connection show --active | grep -qx eth1 || exit 0; sleep 0.1; done
+exit 1";
 
 pub const LINKS: &[Case] = &[
     case("IPv4 address removed", NIC, "ip addr del 10.9.1.50/24 dev eth1")
