@@ -1,7 +1,7 @@
 //! A rollback ends when the host is as before: with the ports, routes and keys of others, and without the files that
 //! the change had made.
 
-use linesman_lab::{Daemon, Running, Signal};
+use linesman_lab::{Daemon, Running, Service, Signal};
 use linesman_tests::{Host, br_ex, observe};
 
 /// Others on br-ex: tunnel, tap and internal port, a routing daemon, a collector of flows.
@@ -302,11 +302,24 @@ fn the_preferred_uplink_is_preferred_again_after_a_rollback() {
     let defaults = || host.node.sh("ip -4 route show default | awk '{print $5, $NF}' | sort").unwrap();
     let before = defaults();
     assert_eq!(before.lines().count(), 2, "{before}");
-    let output = host.try_apply(
-        "interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: \
-         [{ip: 10.66.0.1, prefix-length: 24}]}}]\n",
-        &["--no-probes", "--try", "1s"],
-    );
+    let change = "interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: \
+         [{ip: 10.66.0.1, prefix-length: 24}]}}]\n";
+    let output = host.try_apply(change, &["--no-probes", "--try", "1s"]);
+    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+    assert_eq!(defaults(), before, "{}", output.stdout);
+
+    // The IPv6 route is there long before the lease is, and until then NetworkManager sets no metric.
+    let apply = host.start_apply(change, &["--no-probes", "--try", "1s"], "rolling-back");
+    host.wait_failpoint("rolling-back");
+    host.lab.hub().silence(Service::Dhcp).unwrap();
+    host.pass_failpoint("rolling-back");
+    host.eventually("NetworkManager asks for a lease, and the IPv6 route is there", || {
+        let state = host.node.nmcli(&["-g", "GENERAL.STATE", "device", "show", "eth0"]).unwrap();
+        let route = host.node.sh("ip -6 route show default dev eth0").unwrap();
+        state.starts_with("70") && route.contains("via") || apply.status().is_some()
+    });
+    host.lab.hub().restore(Service::Dhcp).unwrap();
+    let output = apply.wait().unwrap();
     assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
     assert_eq!(defaults(), before, "{}", output.stdout);
     assert_eq!(host.open_checkpoints(), 0);

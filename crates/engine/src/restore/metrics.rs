@@ -10,9 +10,11 @@ use linesman_core::interface_name::InterfaceName;
 use linesman_core::reach::{is_default, is_in_main_table};
 use linesman_core::state::list;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::netlink::DefaultRoute;
 use crate::nm::Nm;
+use crate::watch::Watch;
 
 /// An interface whose routes of one family had this metric.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,13 +70,31 @@ pub fn moved(before: &Value, touched: &BTreeSet<InterfaceName>, now: &[DefaultRo
     former.filter(|metric| touched.contains(metric.interface.as_str()) && has_other(metric)).collect()
 }
 
-pub async fn set_right(nm: &Nm, metrics: &BTreeSet<Metric>) {
+/// A profile can be applied again only to a device that is activated, which may take until a lease is there: then, if that
+/// comes in time.
+pub async fn set_right(nm: &Nm, metrics: &BTreeSet<Metric>, watch: &Watch, deadline: Instant) {
+    let mut left = metrics.clone();
+    while !left.is_empty() {
+        set_activated(nm, &mut left).await;
+        if left.is_empty() || tokio::time::timeout_at(deadline, watch.next()).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn set_activated(nm: &Nm, metrics: &mut BTreeSet<Metric>) {
     let Ok(view) = nm.view().await else { return };
-    for Metric { interface, family, metric } in metrics {
-        let device = view.devices.iter().find(|d| d.interface == *interface && d.activated());
-        let Some(device) = device else { continue };
-        if let Err(e) = nm.set_route_metric(&device.path, family, *metric).await {
-            tracing::warn!(interface, error = %e, "cannot restore the route metric");
+    for metric in std::mem::take(metrics) {
+        let Metric { interface, family, metric: number } = &metric;
+        match view.devices.iter().find(|d| d.interface == *interface && d.activated()) {
+            Some(device) => {
+                if let Err(e) = nm.set_route_metric(&device.path, family, *number).await {
+                    tracing::warn!(interface, error = %e, "cannot restore the route metric");
+                }
+            }
+            None => {
+                metrics.insert(metric);
+            }
         }
     }
 }

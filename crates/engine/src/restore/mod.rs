@@ -17,6 +17,7 @@ use linesman_core::foreign_port::of_touched_bridges;
 use linesman_core::interface_name::InterfaceName;
 use linesman_core::plan::{Plan, Subject};
 use serde_json::Value;
+use tokio::time::Instant;
 
 use bystanders::Bystanders;
 
@@ -255,9 +256,13 @@ impl Rollback<'_> {
         }
         rules::remove(&rules::surplus(goal, &seen)).await;
         let own = target::without_foreign_routes(goal, self.snapshot, &ports);
-        metrics::set_right(nm, &metrics::wrong(&own, &seen)).await;
-        // Last: a metric is set by applying the device's profile again, which takes routes of others away.
         self.restore_what_others_had(&seen).await;
+        let wrong = metrics::wrong(&own, &seen);
+        if !wrong.is_empty() {
+            metrics::set_right(nm, &wrong, watch, Instant::now() + settle_for).await;
+            // A metric is set by applying the device's profile again, which takes routes of others away.
+            self.restore_what_others_had(&seen).await;
+        }
         if differences(goal, &seen).is_empty() {
             return verification;
         }

@@ -72,7 +72,7 @@ impl Former<'_> {
         if wrong.is_empty() {
             return Vec::new();
         }
-        metrics::set_right(nm, &wrong).await;
+        metrics::set_right(nm, &wrong, watch, Instant::now() + METRICS).await;
         // A metric is set by applying the device's profile again, which takes what others have there away.
         foreign::restore(self.snapshot).await;
         let deadline = Instant::now() + METRICS;
