@@ -103,6 +103,23 @@ fn a_rollback_ends_when_the_lease_is_back() {
     assert_eq!(lease(&host), (true, true));
 }
 
+/// The kernel may send probes from a virtual IP, which stays when the host's own address goes.
+#[test]
+fn what_answers_a_virtual_ip_does_not_answer_the_host() {
+    let host = Host::new("virtual");
+    host.node.sh("ip address add 10.9.0.250/32 dev eth0").unwrap();
+    let flags = ["--probe", "gateway:v4", "--patience", "2s"];
+    let output = host.try_apply(CUT_OFF, &flags);
+    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+    assert!(output.stdout.contains("gateway:v4"), "{}", output.stdout);
+    host.assert_settled();
+
+    // The own address is another one, and good.
+    let moved = CUT_OFF.replace("10.77.0.2", "10.9.0.222");
+    let output = host.try_apply(&moved, &flags);
+    assert!(output.success(), "{}{}", output.stdout, output.stderr);
+}
+
 /// What was probed before the change is on disk: whoever finishes it knows what must pass.
 #[test]
 fn a_recovered_host_is_called_as_before_only_if_it_is_connected() {

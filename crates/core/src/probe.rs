@@ -91,6 +91,9 @@ pub struct Probe {
     /// One of the families that `gateway` stands for: it is enough if another one that passed before still passes.
     #[serde(skip)]
     pub alternative: bool,
+    /// Addresses of others on this host, such as a virtual IP: that they are answered says nothing about the host's own.
+    #[serde(skip)]
+    pub not_from: Vec<IpAddr>,
 }
 
 fn default_timeout() -> Duration {
@@ -107,7 +110,7 @@ pub fn default_probes(in_cluster: bool) -> Vec<Probe> {
 
 impl From<ProbeSpec> for Probe {
     fn from(spec: ProbeSpec) -> Self {
-        Probe { spec, timeout: DEFAULT_TIMEOUT, alternative: false }
+        Probe { spec, timeout: DEFAULT_TIMEOUT, alternative: false, not_from: Vec::new() }
     }
 }
 
@@ -116,7 +119,7 @@ impl Probe {
     pub fn expand(&self) -> Vec<Probe> {
         let of = |family| {
             let spec = ProbeSpec::Gateway { family: Some(family) };
-            Probe { spec, timeout: self.timeout, alternative: true }
+            Probe { spec, alternative: true, ..self.clone() }
         };
         match self.spec {
             ProbeSpec::Gateway { family: None } => vec![of(Family::V4), of(Family::V6)],

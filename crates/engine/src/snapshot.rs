@@ -213,7 +213,7 @@ pub(crate) fn foreign_routes(
     routes.into_iter().filter(is_foreign).collect()
 }
 
-fn is_local(ip: IpAddr) -> bool {
+pub(crate) fn is_local(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(v4) => v4.is_loopback() || v4.is_link_local(),
         IpAddr::V6(v6) => v6.is_loopback() || v6.is_unicast_link_local(),

@@ -12,6 +12,8 @@ use crate::error::Source;
 pub(super) enum ProbeFailure {
     #[error("{peer} does not answer")]
     NoAnswer { peer: String },
+    #[error("{peer} does not answer this host's own address {own}")]
+    NoAnswerTo { peer: String, own: IpAddr },
     #[error("{peer}: {source}")]
     Io { peer: String, source: io::Error },
     #[error("{server}: {source}")]

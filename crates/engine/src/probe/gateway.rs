@@ -12,11 +12,12 @@ use linesman_core::probe::Family;
 
 use super::{
     failure::ProbeFailure,
-    icmp::echo,
+    icmp::{self, echo},
     race::first_success,
     run::{Finding, Trouble},
 };
-use crate::netlink::{DefaultRoute, Netlink, NextHop};
+use crate::netlink::{AddressFact, DefaultRoute, Netlink, NextHop};
+use crate::snapshot::is_local;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Gateway {
@@ -34,11 +35,11 @@ struct Gateways {
 
 /// It is the preferred default route that traffic takes: that the gateway of another one answers does not make up for it, and is
 /// said.
-pub(super) async fn check(family: Family, deadline: Instant) -> Finding {
+pub(super) async fn check(family: Family, not_from: &[IpAddr], deadline: Instant) -> Finding {
     let netlink = Netlink::open()?;
     let routes = netlink.default_routes().await?;
     let Gateways { preferred, others } = gateways(&routes, family)?;
-    let reach = |gateway: &'_ Gateway| reach(&netlink, gateway.clone(), deadline);
+    let reach = |gateway: &'_ Gateway| reach(&netlink, gateway.clone(), not_from, deadline);
     let first = async |gateways: &[Gateway]| first_success(gateways.iter().map(reach)).await;
     let mut preferred = pin!(first(&preferred));
     let mut others = pin!(async {
@@ -95,10 +96,11 @@ fn gateways(routes: &[DefaultRoute], family: Family) -> Result<Gateways, Trouble
 async fn reach(
     netlink: &Netlink,
     gateway: Gateway,
+    not_from: &[IpAddr],
     deadline: Instant,
 ) -> Result<Option<String>, ProbeFailure> {
     let halfway = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
-    let echo = pin!(echo(gateway.address(), Some(&gateway.interface), deadline));
+    let echo = pin!(echo_from_own(netlink, &gateway, not_from, deadline));
     let below = pin!(async {
         sleep_until(halfway).await;
         netlink.confirm_neighbour(gateway.ip, gateway.index, deadline).await
@@ -110,6 +112,38 @@ async fn reach(
         }
         Either::Right((_, echo)) => echo.await.map(|()| None),
     }
+}
+
+/// The kernel may choose a virtual IP that is to stay on this interface, whatever becomes of the host's own address.
+async fn echo_from_own(
+    netlink: &Netlink,
+    gateway: &Gateway,
+    not_from: &[IpAddr],
+    deadline: Instant,
+) -> Result<(), ProbeFailure> {
+    let to_gateway = |source| echo(gateway.address(), source, Some(&gateway.interface), deadline);
+    let chosen = icmp::source_to(gateway.address(), &gateway.interface).ok();
+    if !chosen.is_some_and(|chosen| not_from.contains(&chosen)) {
+        return to_gateway(None).await;
+    }
+    let own = own_addresses(&netlink.addresses().await?, gateway, not_from);
+    if own.is_empty() {
+        return to_gateway(None).await;
+    }
+    first_success(own.into_iter().map(|own| to_gateway(Some(own)))).await
+}
+
+fn own_addresses(addresses: &[AddressFact], gateway: &Gateway, not_from: &[IpAddr]) -> Vec<IpAddr> {
+    let here = addresses.iter().filter(|held| held.index == gateway.index).map(|held| held.ip);
+    here.filter(|ip| ip.is_ipv4() == gateway.ip.is_ipv4() && !is_local(*ip) && !not_from.contains(ip))
+        .collect()
+}
+
+/// The addresses from which this host reaches its gateways now.
+pub async fn sources() -> Vec<IpAddr> {
+    let routes = async { Netlink::open()?.default_routes().await }.await.unwrap_or_default();
+    let gateways = routes.iter().flat_map(|route| &route.next_hops).filter_map(Gateway::of);
+    gateways.filter_map(|gateway| icmp::source_to(gateway.address(), &gateway.interface).ok()).collect()
 }
 
 impl Gateway {
@@ -162,6 +196,17 @@ mod tests {
             (ips(&found.preferred), ips(&found.others)),
             (vec!["10.0.0.1".into()], vec!["10.1.0.1".into()])
         );
+    }
+
+    #[test]
+    fn a_virtual_ip_is_not_an_own_address() {
+        let gateway = Gateway { ip: "10.0.0.1".parse().unwrap(), index: 1, interface: "eth0".into() };
+        let held = ["10.0.0.9", "10.0.0.2", "169.254.0.1", "fd00::2"].map(|ip| AddressFact::test("eth0", ip));
+        let held = held.map(|held| AddressFact { index: 1, ..held });
+        let elsewhere = AddressFact { index: 2, ..AddressFact::test("eth1", "10.0.0.3") };
+        let all: Vec<AddressFact> = held.into_iter().chain([elsewhere]).collect();
+        let own = own_addresses(&all, &gateway, &["10.0.0.9".parse().unwrap()]);
+        assert_eq!(own, ["10.0.0.2".parse::<IpAddr>().unwrap()]);
     }
 
     #[test]

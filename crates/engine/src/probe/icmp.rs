@@ -4,7 +4,7 @@ use std::{
     collections::hash_map::RandomState,
     hash::{BuildHasher, Hasher},
     io,
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     time::Duration,
 };
 
@@ -19,16 +19,17 @@ use super::failure::ProbeFailure;
 /// A first packet is easily lost while switches and neighbours learn.
 const RESEND: Duration = Duration::from_millis(300);
 
-/// Passes on the first answer; sends again until the deadline.
+/// Passes on the first answer; sends again until the deadline. The kernel chooses the source address if nobody else does.
 pub(super) async fn echo(
     target: SocketAddr,
+    source: Option<IpAddr>,
     interface: Option<&str>,
     deadline: Instant,
 ) -> Result<(), ProbeFailure> {
     let peer = target.ip().to_string();
-    let echo = match Echo::open(target, interface) {
+    let echo = match Echo::open(target, source, interface) {
         Ok(echo) => echo,
-        Err(source) => return Err(ProbeFailure::Io { peer, source }),
+        Err(error) => return Err(ProbeFailure::Io { peer, source: error }),
     };
     let mut last_error = None;
     while Instant::now() < deadline {
@@ -43,9 +44,24 @@ pub(super) async fn echo(
         }
     }
     Err(match last_error {
-        Some(source) => ProbeFailure::Io { peer, source },
-        None => ProbeFailure::NoAnswer { peer },
+        Some(error) => ProbeFailure::Io { peer, source: error },
+        None => match source {
+            Some(own) => ProbeFailure::NoAnswerTo { peer, own },
+            None => ProbeFailure::NoAnswer { peer },
+        },
     })
+}
+
+/// The address that the kernel would send from.
+pub(super) fn source_to(target: SocketAddr, interface: &str) -> io::Result<IpAddr> {
+    let socket = Socket::new(Domain::for_address(target), Type::DGRAM, None)?;
+    socket.bind_device(Some(interface.as_bytes()))?;
+    // Nothing is sent by this; the port is any that is not zero.
+    let mut target = target;
+    target.set_port(9);
+    socket.connect(&target.into())?;
+    let local = socket.local_addr()?.as_socket();
+    local.map(|local| local.ip()).ok_or_else(|| io::ErrorKind::AddrNotAvailable.into())
 }
 
 struct Echo {
@@ -57,10 +73,13 @@ struct Echo {
 }
 
 impl Echo {
-    fn open(target: SocketAddr, interface: Option<&str>) -> io::Result<Self> {
+    fn open(target: SocketAddr, source: Option<IpAddr>, interface: Option<&str>) -> io::Result<Self> {
         let ipv6 = target.is_ipv6();
         let (socket, raw) = open_socket(ipv6)?;
         socket.bind_device(interface.map(str::as_bytes))?;
+        if let Some(source) = source {
+            socket.bind(&SocketAddr::new(source, 0).into())?;
+        }
         socket.set_nonblocking(true)?;
         // From here on the kernel passes on only what this peer sends.
         socket.connect(&target.into())?;

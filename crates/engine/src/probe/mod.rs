@@ -17,6 +17,7 @@ mod wait;
 
 pub use assess::{ProbeAssessment, ProbeChange, ProbeComparison, assess};
 pub use cluster::{Cluster, ClusterAnswer, ClusterError, ClusterProbe};
+pub use gateway::sources;
 pub use linesman_core::probe::{
     DEFAULT_TIMEOUT, Family, ParseError, Probe, ProbeResult, ProbeSpec, ProbeStatus, default_probes,
 };

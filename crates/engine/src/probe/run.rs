@@ -44,7 +44,7 @@ pub async fn run_once(probes: &[Probe], cluster: &Cluster) -> Vec<ProbeResult> {
 
 pub(super) async fn attempt(probe: &Probe, cluster: &Cluster, deadline: Instant) -> ProbeStatus {
     let started = Instant::now();
-    match timeout_at(deadline + SLACK, check(&probe.spec, cluster, deadline)).await {
+    match timeout_at(deadline + SLACK, check(probe, cluster, deadline)).await {
         Ok(Ok(note)) => ProbeStatus::Passed { took: started.elapsed(), note },
         Ok(Err(Trouble::Failed(failure))) => ProbeStatus::failed(failure.to_string()),
         Ok(Err(Trouble::NotApplicable(why))) => ProbeStatus::NotApplicable { why },
@@ -52,9 +52,11 @@ pub(super) async fn attempt(probe: &Probe, cluster: &Cluster, deadline: Instant)
     }
 }
 
-async fn check(spec: &ProbeSpec, cluster: &Cluster, deadline: Instant) -> Finding {
-    match spec {
-        ProbeSpec::Gateway { family: Some(family) } => gateway::check(*family, deadline).await,
+async fn check(probe: &Probe, cluster: &Cluster, deadline: Instant) -> Finding {
+    match &probe.spec {
+        ProbeSpec::Gateway { family: Some(family) } => {
+            gateway::check(*family, &probe.not_from, deadline).await
+        }
         ProbeSpec::Gateway { family: None } => Err(ProbeFailure::NoFamily.into()),
         ProbeSpec::Dns { name, servers } => dns::check(name.as_deref(), servers.as_deref(), deadline).await,
         ProbeSpec::Tcp { host, port } => tcp::check(host, *port, deadline).await,
@@ -72,6 +74,6 @@ async fn ping(addr: std::net::IpAddr, interface: Option<&str>, deadline: Instant
         }
         ip => std::net::SocketAddr::new(ip, 0),
     };
-    icmp::echo(target, interface, deadline).await?;
+    icmp::echo(target, None, interface, deadline).await?;
     Ok(None)
 }

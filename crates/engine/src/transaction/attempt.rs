@@ -1,5 +1,6 @@
 //! From the first touch to the commit. Every exit but the last is a failure.
 
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use linesman_core::codes::failures;
@@ -32,6 +33,8 @@ pub struct Context<'a> {
     /// Probes that passed when the host was settled.
     pub settled: &'a [ProbeSpec],
     pub probes: &'a [Probe],
+    /// The addresses from which the gateways were reached before the change.
+    pub sources: &'a [IpAddr],
 }
 
 #[derive(Debug, Default)]
@@ -255,7 +258,11 @@ async fn probes_pass(context: &Context<'_>, watch: &Watch) -> Result<Vec<ProbeRe
     let patience = context.patience;
     let wake = async || watch.next().await;
     let cluster = &context.settings.cluster;
-    let after = probe::wait_until_pass(context.probes, context.before, cluster, patience, wake).await;
+    let of_others = context.snapshot.foreign.iter().map(|held| held.ip);
+    let not_from: Vec<IpAddr> = of_others.filter(|ip| !context.sources.contains(ip)).collect();
+    let probes = context.probes.iter().map(|probe| Probe { not_from: not_from.clone(), ..probe.clone() });
+    let probes: Vec<Probe> = probes.collect();
+    let after = probe::wait_until_pass(&probes, context.before, cluster, patience, wake).await;
     match probe::assess(context.before, &after).reason() {
         None => Ok(after),
         Some(reason) => {

@@ -307,6 +307,7 @@ async fn attempt_change(
         snapshot = take_snapshot(&loaded, &mut plan, &desired).await?;
     }
     snapshot.read_kernel(&loaded.view, &plan).await?;
+    let sources = probe::sources().await;
     if *stop.borrow() {
         return Err(Error::Interrupted.into());
     }
@@ -331,6 +332,7 @@ async fn attempt_change(
         before: &before,
         settled: &settled,
         probes: &probes,
+        sources: &sources,
     };
     let attempted = attempt::run(&context, &journal, &mut record, stop, say).await;
     match attempted {
