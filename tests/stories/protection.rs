@@ -118,6 +118,15 @@ fn what_answers_a_virtual_ip_does_not_answer_the_host() {
     let moved = CUT_OFF.replace("10.77.0.2", "10.9.0.222");
     let output = host.try_apply(&moved, &flags);
     assert!(output.success(), "{}{}", output.stdout, output.stderr);
+
+    // Nor does what answers an address that the change took away, and that is there all the same.
+    let apply = host.start_apply(CUT_OFF, &flags, "applied");
+    host.wait_failpoint("applied");
+    host.node.sh("ip address add 10.9.0.222/24 dev eth0").unwrap();
+    host.pass_failpoint("applied");
+    let output = apply.wait().unwrap();
+    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+    assert!(output.stdout.contains("ipv4.address[10.9.0.222]: "), "{}", output.stdout);
 }
 
 /// What was probed before the change is on disk: whoever finishes it knows what must pass.

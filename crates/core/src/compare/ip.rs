@@ -209,7 +209,7 @@ fn plain(entry: &Value) -> Value {
     Value::Object(fields)
 }
 
-fn is_static(entry: &Value) -> bool {
+pub(crate) fn is_static(entry: &Value) -> bool {
     !is_leased(entry) && !is_foreign(entry) && !is_link_local(entry)
 }
 

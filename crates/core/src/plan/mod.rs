@@ -28,7 +28,7 @@ use crate::path::Path;
 use crate::probe::DEFAULT_PATIENCE;
 use crate::reach::OwnPath;
 use crate::secrets::serialize_masked;
-pub use address::learnt_and_unwanted;
+pub use address::{learnt_and_unwanted, left_behind, takes};
 pub use applicable::{applicable, detach_ports};
 pub use defaults::with_defaults;
 pub use slow::{Slow, SlowCause};

@@ -235,8 +235,11 @@ async fn holds(
     record: &Record,
     snapshot: &Snapshot,
 ) -> Result<(), AttemptFailure> {
-    let differences =
-        |now: &serde_json::Value| linesman_core::verify::verify(&record.desired, &snapshot.state, now);
+    let differences = |now: &serde_json::Value| {
+        let mut differing = linesman_core::verify::verify(&record.desired, &snapshot.state, now);
+        differing.extend(linesman_core::plan::left_behind(&record.plan, now));
+        differing
+    };
     match verify::settle(nm, watch, settle, Scope::Declared(&record.desired), differences).await {
         Verification::Holds => Ok(()),
         Verification::Unobservable(why) => Err(AttemptFailure::new(FailedStep::Verify, why)),

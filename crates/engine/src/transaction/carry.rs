@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use linesman_core::plan::{Plan, Subject};
+use linesman_core::plan::{Plan, Subject, takes};
 use linesman_core::state::interfaces;
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ pub async fn carry(snapshot: &Snapshot, plan: &Plan, desired: &Value) -> Vec<Str
     if let Err(e) = carry_links(snapshot).await {
         notes.push(format!("ports set up by others were not preserved: {e}"));
     }
-    if let Err(e) = carry_addresses(snapshot, desired, &mut notes).await {
+    if let Err(e) = carry_addresses(snapshot, plan, desired, &mut notes).await {
         notes.push(format!("addresses set by others were not preserved: {e}"));
     }
     match carry_routes(snapshot, plan, desired).await {
@@ -98,12 +98,13 @@ fn moved_routes(
 
 async fn carry_addresses(
     snapshot: &Snapshot,
+    plan: &Plan,
     desired: &Value,
     notes: &mut Vec<String>,
 ) -> netlink::Result<()> {
     let netlink = Netlink::open()?;
     let (links, addresses) = (netlink.links().await?, netlink.addresses().await?);
-    for (address, place) in places(snapshot, desired, &links, &addresses) {
+    for (address, place) in places(snapshot, plan, desired, &links, &addresses) {
         match place {
             Some(interface) => {
                 let fact = AddressFact { interface: interface.clone(), ..address.clone() };
@@ -125,15 +126,19 @@ async fn carry_addresses(
 
 /// Where each missing foreign address belongs now. Pure.
 ///
-/// On its own interface; or, where that became a port, on the one that took its addresses over.
+/// On its own interface; or, where that became a port, on the one that took its addresses over. What the plan takes away
+/// belongs nowhere, whoever it was taken for.
 fn places(
     snapshot: &Snapshot,
+    plan: &Plan,
     desired: &Value,
     links: &[LinkFact],
     addresses: &[AddressFact],
 ) -> Vec<(AddressFact, Option<String>)> {
     let wanted = |f: &&AddressFact| {
-        !addresses.iter().any(|a| a.ip == f.ip) && !forbids_extra(desired, &f.interface, f.ip)
+        !addresses.iter().any(|a| a.ip == f.ip)
+            && !forbids_extra(desired, &f.interface, f.ip)
+            && !takes(plan, &f.interface, f.ip)
     };
     let place = |f: &AddressFact| home(snapshot, desired, links, addresses, &f.interface);
     snapshot.foreign.iter().filter(wanted).map(|f| (f.clone(), place(f))).collect()
