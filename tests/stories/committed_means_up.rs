@@ -70,6 +70,17 @@ fn a_bridge_without_datapath_is_rejected_and_diagnosed() {
     host.node.ovs_vsctl(&["--no-wait", "add-br", "br-k"]).expect("the database takes it");
     let found = doctor(&host, "ovs datapath");
     assert!(found.contains("problem") && found.contains("br-k"), "{found}");
+
+    // Nor can NetworkManager take over what others made: it would try without an end.
+    let theirs = ["--no-wait", "add-br", "br-f", "--", "set", "bridge", "br-f", "datapath_type=netdev"];
+    host.node.ovs_vsctl(&theirs).expect("the database takes it");
+    let bridge = "interfaces:
+- {name: br-f, type: ovs-bridge, state: up, bridge: {options: {datapath: netdev}, port: [{name: eth1}]}}
+";
+    rejected(&host, bridge, &["LM1029", "ovs-vsctl del-br br-f"]);
+    host.node.ovs_vsctl(&["--no-wait", "del-br", "br-f"]).expect("the database takes it");
+    host.apply(bridge);
+    assert_eq!(host.try_apply(bridge, &[]).code(), Some(0), "what NetworkManager made is no others'");
 }
 
 fn autoconf(on: bool, address: &str) -> String {

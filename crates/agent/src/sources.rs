@@ -22,6 +22,8 @@ pub struct Sources {
     pub files: BTreeMap<String, PathBuf>,
     /// Files that are so wrong that the name of their policy is unknown, and why.
     pub unnamed: BTreeMap<PathBuf, String>,
+    /// Why the directory cannot be read: the rest is what was in it before.
+    pub directory_error: Option<String>,
 }
 
 impl Sources {
@@ -33,15 +35,18 @@ impl Sources {
         self.wrong.contains_key(name) || self.policies.iter().any(|policy| policy.name == name)
     }
 
+    /// Whether other policies are declared than before, or another state.
+    pub fn differs(&self, earlier: &Self) -> bool {
+        self.policies != earlier.policies || self.wrong != earlier.wrong
+    }
+
     /// A file without metadata is named like its policy, so one of unknown content is listed by its name as well.
-    fn list_unnamed(&mut self) {
-        for (file, why) in self.unnamed.clone() {
-            let name = |name: Option<&OsStr>| name.unwrap_or_default().to_string_lossy().into_owned();
-            let stem = name(file.file_stem());
-            let name = if self.knows(&stem) { name(file.file_name()) } else { stem };
-            self.wrong.insert(name.clone(), why);
-            self.files.insert(name, file);
-        }
+    fn list(&mut self, file: PathBuf, why: String) {
+        let name = |name: Option<&OsStr>| name.unwrap_or_default().to_string_lossy().into_owned();
+        let stem = name(file.file_stem());
+        let name = if self.knows(&stem) { name(file.file_name()) } else { stem };
+        self.wrong.insert(name.clone(), why);
+        self.files.insert(name, file);
     }
 
     /// A policy that is not found may be in a file of unknown content: it is not gone.
@@ -58,18 +63,25 @@ impl Sources {
 pub fn read(dir: &Path) -> std::io::Result<Sources> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(dir)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
-    files.retain(|path| has_policy_name(path) && may_be_file(path));
+    files.retain(|path| has_policy_name(path));
     files.sort();
+    let (files, others): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(|path| may_be_file(path));
     let mut sources = Sources::default();
     for file in files {
         add(&mut sources, &file);
     }
-    sources.list_unnamed();
+    for (file, why) in sources.unnamed.clone() {
+        sources.list(file, why);
+    }
+    for file in others {
+        let why = format!("{} is not a file; move it to another directory, or rename it", file.display());
+        sources.list(file, why);
+    }
     Ok(sources)
 }
 
 /// A link whose target is missing, or a file that the disk does not give now, is a file that cannot be read: its policy is not
-/// gone. Directories, sockets and pipes are no policies.
+/// gone. Directories, sockets and pipes are no policies: nobody waits for what they contain.
 fn may_be_file(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |found| found.is_file())
 }
@@ -191,6 +203,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_file_is_listed_and_hides_no_policy() {
+        let dir = dir(&[("plain.yaml", STATE)]);
+        fs::create_dir(dir.path().join("old.yaml")).unwrap();
+        let sources = read(dir.path()).unwrap();
+        assert!(sources.wrong["old"].contains("old.yaml is not a file"), "{:?}", sources.wrong);
+        assert!(sources.unnamed.is_empty(), "no policy can be in it");
+        assert!(!sources.differs(&read(dir.path()).unwrap()));
+        fs::write(dir.path().join(".plain.yaml.swp"), "x").unwrap();
+        assert!(!sources.differs(&read(dir.path()).unwrap()), "an editor's file");
+        fs::write(dir.path().join("more.yaml"), STATE).unwrap();
+        assert!(read(dir.path()).unwrap().differs(&sources));
+    }
+
+    #[test]
     fn a_policy_may_be_in_a_file_that_cannot_be_read() {
         let plain = |name: &str| Document::parse(name, STATE).unwrap().to_policy(name);
         let entry = |name: &str| (name.to_owned(), Entry::returning(&plain(name), Value::Null, None, 0));
@@ -219,7 +245,7 @@ mod tests {
         fs::create_dir(dir.path().join("folder.yaml")).unwrap();
         let mut sources = read(dir.path()).unwrap();
         sources.keep_unaccounted(&ledger);
-        assert!(sources.wrong.is_empty(), "every file is read, so the other policy is gone");
+        assert!(!sources.wrong.contains_key("storage"), "every file is read, so the other policy is gone");
     }
 
     #[test]

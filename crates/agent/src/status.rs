@@ -24,6 +24,9 @@ pub struct Status {
     /// Why the agent cannot observe the host, if it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observation_error: Option<String>,
+    /// Why the directory of policies cannot be read, if it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory_error: Option<String>,
     /// In a cluster: why the API server cannot be reached, while it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_server_error: Option<String>,
@@ -217,11 +220,11 @@ fn drifted(entry: &Entry, differences: &[Difference], now: u64) -> String {
     format!("{first}{more}{pause}")
 }
 
-/// The condition of the host and one line about it. Pure.
+/// The condition of the host and one line about it; `trouble` is what makes the rest of it uncertain. Pure.
 pub fn summarise(
     policies: &[PolicyStatus],
     frozen: Option<&Freeze>,
-    observation_error: Option<&str>,
+    trouble: Option<&str>,
 ) -> (HostCondition, String) {
     if let Some(freeze) = frozen {
         return (HostCondition::Frozen, freeze.to_string());
@@ -241,8 +244,8 @@ pub fn summarise(
     if settled > 0 || policies.is_empty() {
         parts.push(format!("{settled} {} in sync", if settled == 1 { "policy" } else { "policies" }));
     }
-    if let Some(why) = observation_error {
-        return (HostCondition::Degraded, format!("cannot observe this host: {why}"));
+    if let Some(trouble) = trouble {
+        return (HostCondition::Degraded, trouble.to_owned());
     }
     let condition = if policies.iter().any(|p| p.phase.is_degraded()) {
         HostCondition::Degraded

@@ -24,6 +24,8 @@ pub struct Facts {
     pub lacking: BTreeSet<InterfaceKind>,
     /// Datapaths of Open vSwitch (`system`, `netdev`) that a document needs and this host does not have.
     pub lacking_datapaths: BTreeSet<String>,
+    /// Bridges in Open vSwitch's database that NetworkManager did not make; only looked for if a document makes bridges.
+    pub bridges_of_others: BTreeSet<String>,
     /// A document needs wpa_supplicant, and this host does not have it.
     pub lacks_supplicant: bool,
 }

@@ -16,7 +16,8 @@ use linesman_core::document::{self, Document, MAX_BYTES};
 use linesman_core::facts::{Facts, IfcfgProfile};
 use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::plan::codes::{
-    BASE_GOES, IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_SUPPLICANT, OVS_NOT_RUNNING,
+    BASE_GOES, BRIDGE_OF_OTHERS, IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_SUPPLICANT,
+    OVS_NOT_RUNNING,
 };
 use linesman_core::plan::plan;
 use linesman_tools::import::{Input, import};
@@ -89,6 +90,10 @@ fn spoken(example: &Explanation, text: &str) -> Vec<&'static str> {
         lacking,
         ifcfg,
         lacking_datapaths: (example.code == NO_DATAPATH).then(|| "system".to_owned()).into_iter().collect(),
+        bridges_of_others: (example.code == BRIDGE_OF_OTHERS)
+            .then(|| "br-tenants".to_owned())
+            .into_iter()
+            .collect(),
         lacks_supplicant: example.code == NO_SUPPLICANT,
         ..Facts::default()
     };

@@ -33,6 +33,8 @@ use crate::netlink::Netlink;
 /// Where nmstate, and everybody else, expects it.
 pub const SOCKET: &str = ovsdb::DEFAULT_SOCKET;
 
+/// The key by which NetworkManager knows its own rows.
+const NM_MARK: &str = "NM.connection.uuid";
 const LIMIT: Duration = Duration::from_secs(5);
 /// NetworkManager may still be taking a port out of another bridge.
 const ROUNDS: usize = 8;
@@ -44,6 +46,14 @@ pub async fn running() -> bool {
 
 pub async fn read_keys() -> Result<OvsKeys, ovsdb::Error> {
     Ok(connect().await?.1)
+}
+
+/// Bridges that NetworkManager did not make; none where the database cannot be read. It marks its own rows.
+pub async fn bridges_of_others() -> BTreeSet<String> {
+    let Ok(keys) = read_keys().await else { return BTreeSet::new() };
+    let of_others =
+        keys.bridges.into_iter().filter(|(_, bridge)| !bridge.row.external_ids.contains_key(NM_MARK));
+    of_others.map(|(name, _)| name).collect()
 }
 
 /// The database, and the keys that are in it now.

@@ -26,6 +26,17 @@ fn a_policy_whose_file_is_damaged_is_not_reverted() {
     node.sh("mv /etc/linesman/mounted /etc/linesman/unmounted").unwrap();
     agent_host.wait_phase("office", "invalid");
     assert!(agent_host.host.interface("br1").is_some());
+    // The directory itself is gone for a while, and what is in it is no file.
+    let status = |words: &str| {
+        let words = words.to_owned();
+        agent_host.host.eventually(&words, || agent_host.host.linesman(&["status"]).stdout.contains(&words));
+    };
+    node.sh("mv /etc/linesman/policies /etc/linesman/away").unwrap();
+    status("cannot read /etc/linesman/policies: ");
+    assert!(agent_host.host.interface("br1").is_some());
+    node.sh("mv /etc/linesman/away /etc/linesman/policies && mkfifo /etc/linesman/policies/pipe.yaml")
+        .unwrap();
+    status("/etc/linesman/policies/pipe.yaml is not a file");
     agent_host.remove("10-office");
     agent_host.host.eventually("it is reverted", || agent_host.host.interface("br1").is_none());
 }

@@ -59,15 +59,23 @@ impl Agent {
                         warn!(policy = name, "policy {name} cannot be read:\n{why}");
                     }
                 }
+                let is_new = sources.differs(&self.sources);
                 self.sources = sources;
-                // What one policy lacked another may have brought.
-                for entry in self.ledger.0.values_mut() {
-                    if let PolicyState::Waiting { until, .. } = &mut entry.policy_state {
-                        *until = 0;
+                // What one policy lacked another may have brought; an editor's files bring nothing.
+                let waiting = self.ledger.0.values_mut().filter(|_| is_new);
+                for entry in waiting {
+                    if let PolicyState::Waiting { attempts, until, .. } = &mut entry.policy_state {
+                        (*attempts, *until) = (0, 0);
                     }
                 }
             }
-            Err(e) => warn!("cannot read {}: {e}; the applied policies stay", dir.display()),
+            Err(e) => {
+                let why = format!("cannot read {}: {e}; the applied policies stay", dir.display());
+                if self.sources.directory_error.as_ref() != Some(&why) {
+                    warn!("{why}");
+                }
+                self.sources.directory_error = Some(why);
+            }
         }
     }
 }

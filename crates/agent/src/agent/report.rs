@@ -21,8 +21,11 @@ impl Agent {
     pub(super) fn report(&mut self) {
         let policies = status::policies(&self.sources, &self.ledger, &self.host.drift, clock::now());
         let frozen = freeze::read(&self.config.settings.state_dir);
-        let (condition, summary) =
-            status::summarise(&policies, frozen.as_ref(), self.host.observation_error.as_deref());
+        let unobserved = self.host.observation_error.as_ref();
+        let trouble = unobserved
+            .map(|why| format!("cannot observe this host: {why}"))
+            .or_else(|| self.sources.directory_error.clone());
+        let (condition, summary) = status::summarise(&policies, frozen.as_ref(), trouble.as_deref());
         let api_server_error =
             self.cluster.as_ref().and_then(|cluster| cluster.api_server_error().map(str::to_owned));
         let status = Status {
@@ -31,6 +34,7 @@ impl Agent {
             policies,
             frozen,
             observation_error: self.host.observation_error.clone(),
+            directory_error: self.sources.directory_error.clone(),
             api_server_error,
             version: self.config.version.into(),
             pid: std::process::id(),

@@ -1,4 +1,4 @@
-//! What a document needs and this host does not have: types of interfaces, datapaths, a supplicant.
+//! What a document needs and this host does not have: types of interfaces, datapaths, a supplicant, a name for a bridge.
 
 use std::collections::BTreeSet;
 
@@ -20,6 +20,10 @@ pub async fn complete(facts: &mut Facts, nm: &Nm, desired: &Value, observed: &Va
             facts.lacking_datapaths.insert(datapath);
         }
     }
+    facts.bridges_of_others = match facts.ovs_running && !datapaths_to_make(desired, observed).is_empty() {
+        true => ovs::bridges_of_others().await,
+        false => BTreeSet::new(),
+    };
     facts.lacks_supplicant = needs_supplicant(desired, observed) && !supplicant::available(nm).await;
 }
 

@@ -95,6 +95,7 @@ pub async fn facts(nm: &Nm, view: &NmView, profiles: &[ProfileFile]) -> Result<F
         // Known once there is a document to ask for.
         lacking: BTreeSet::new(),
         lacking_datapaths: BTreeSet::new(),
+        bridges_of_others: BTreeSet::new(),
         lacks_supplicant: false,
     })
 }

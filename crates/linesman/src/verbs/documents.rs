@@ -10,7 +10,9 @@ use linesman_core::diagnostic::{Diagnostic, render};
 use linesman_core::diagnostic_record::DiagnosticRecord;
 use linesman_core::document::Document;
 use linesman_core::path::Path;
-use linesman_core::plan::codes::{IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_SUPPLICANT};
+use linesman_core::plan::codes::{
+    BRIDGE_OF_OTHERS, IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_SUPPLICANT,
+};
 use linesman_core::policy::Policy;
 use linesman_core::probe::required;
 use linesman_engine::probe::Probe;
@@ -23,7 +25,7 @@ use crate::failure::Failure;
 use crate::{output, read, verbs};
 
 /// What the host lacks is no fault of the document.
-const LACKING: [&str; 4] = [IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_SUPPLICANT];
+const LACKING: [&str; 5] = [BRIDGE_OF_OTHERS, IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_SUPPLICANT];
 
 /// At least one.
 #[derive(Debug)]

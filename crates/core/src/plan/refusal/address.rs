@@ -23,6 +23,15 @@ pub(super) fn addresses(view: &View<'_>, Declared { path, want }: &Declared) -> 
             let diagnostic = Diagnostic::new(codes::INCOMPLETE, message).at(path.key(family).key("enabled"));
             refusals.push(diagnostic.hint(hint));
         }
+        if family == "ipv6" && is_autoconf_alone(view, want) {
+            let message = format!(
+                "IPv6 of {} has 'autoconf: true' without 'dhcp: true', which NetworkManager does not support",
+                name(want)
+            );
+            let hint = "add 'dhcp: true': DHCPv6 is only used if the router announces it";
+            let diagnostic = Diagnostic::new(codes::INCOMPLETE, message).at(path.key(family).key("autoconf"));
+            refusals.push(diagnostic.hint(hint));
+        }
         if let Some(controller) = keeps_controller(view, want) {
             let message =
                 format!("{} is a port of {controller} and cannot have {family} enabled", name(want));
@@ -44,6 +53,13 @@ pub(super) fn addresses(view: &View<'_>, Declared { path, want }: &Declared) -> 
         }
     }
     refusals
+}
+
+fn is_autoconf_alone(view: &View<'_>, want: &Value) -> bool {
+    let said = |key: &str| state::at(want, &["ipv6", key]).and_then(Value::as_bool);
+    let now = super::observed(view, want).and_then(|got| got.get("ipv6")).unwrap_or(&Value::Null);
+    let leased = state::flag(now, "enabled") == Some(true) && state::flag(now, "dhcp") == Some(true);
+    said("autoconf") == Some(true) && !said("dhcp").unwrap_or(leased)
 }
 
 /// NetworkManager disables IPv4 that has no address, no DHCP and no route. What the document does not say stays as it

@@ -1,6 +1,7 @@
-//! What the daemons of this host cannot do: Open vSwitch without a datapath, 802.1X without a supplicant.
+//! What the daemons of this host cannot do: Open vSwitch without a datapath, 802.1X without a supplicant, NetworkManager
+//! with a bridge that others made.
 //!
-//! NetworkManager would wait for either without an end.
+//! NetworkManager would wait for either of them, or try again, without an end.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +29,10 @@ pub(super) fn lacking(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
         .filter(|(_, datapath)| facts.lacking_datapaths.contains(*datapath))
         .map(no_datapath);
     let without_supplicant = supplicants(view).filter(|_| facts.lacks_supplicant).map(no_supplicant);
-    without_datapath.chain(without_supplicant).collect()
+    let of_others = new_bridges(view)
+        .filter(|declared| facts.bridges_of_others.contains(name(&declared.want)))
+        .map(bridge_of_others);
+    without_datapath.chain(without_supplicant).chain(of_others).collect()
 }
 
 fn new_datapaths<'v>(view: &'v View<'_>) -> impl Iterator<Item = (&'v Declared, &'v str)> {
@@ -45,6 +49,25 @@ fn new_datapaths<'v>(view: &'v View<'_>) -> impl Iterator<Item = (&'v Declared, 
             (said, None) => Some((declared, plain(said.unwrap_or_default()))),
         }
     })
+}
+
+fn new_bridges<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Declared> {
+    let bridges =
+        view.declared.iter().filter(|d| is_up(&d.want) && kind(&d.want) == InterfaceKind::OvsBridge);
+    bridges.filter(|declared| observed(view, &declared.want).is_none())
+}
+
+fn bridge_of_others(Declared { path, want }: &Declared) -> Diagnostic {
+    let message = format!(
+        "{} already exists in Open vSwitch and was not created by NetworkManager, which cannot take it over",
+        name(want)
+    );
+    let hint = format!(
+        "remove it from the document if another program maintains it; or delete it (`ovs-vsctl del-br {}`) and apply \
+         the document again",
+        name(want)
+    );
+    Diagnostic::new(codes::BRIDGE_OF_OTHERS, message).at(path.clone()).hint(hint)
 }
 
 fn datapath(bridge: &Value) -> Option<&str> {
