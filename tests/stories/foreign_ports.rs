@@ -65,6 +65,11 @@ fn ports_of_others_stay_until_a_document_removes_them() {
     let eth1 = observe::link(&host.node, "eth1").expect("eth1 stays");
     assert!(eth1["master"].is_null(), "the declared list still counts for it: {eth1}");
 
+    host.node
+        .ovs_vsctl(&["set", "port", "eth2", "vlan_mode=native-untagged"])
+        .expect("a mode that nmstate does not know");
+    let plan = host.linesman(&["plan", &host.document(&bridges(1400, "[]", ""))]);
+    assert!(!plan.stderr.contains("Unknown OVS"), "what others have is no news: {}", plan.stderr);
     host.apply("interfaces:\n- {name: vport0, type: ovs-interface, state: absent}\n");
     assert_eq!(attached(&host), "\"br1\" eth2", "its own entry removes a port");
     let strict = bridges(1400, "[]", ", allow-extra-ports: false");

@@ -25,11 +25,14 @@ pub const FORMAT: &str = "LINESMAN_LOG_FORMAT";
 /// Its flag; a worker process gets it from the daemon that starts it.
 const FLAG: &str = "--log-format";
 
-/// Errors of libraries that we do not handle ourselves: nispor warns at every look at a kernel without WiFi, and kube's
-/// client logs every refused connection, which the daemons report once.
-const DAEMON: &str = "error,kube_client=off,nmstate=warn,linesman=info,linesman_agent=info,linesman_daemon=info,\
+/// Errors of libraries that we do not handle ourselves: nispor warns at every look at a kernel without WiFi, nmstate at
+/// every look at whatever others have on a host, and kube's client logs every refused connection, which the daemons
+/// report once.
+const DAEMON: &str = "error,kube_client=off,nmstate=warn,nmstate::ovsdb=error,nmstate::nispor=error,\
+     nmstate::iface=error,nmstate::nm::nm_dbus::error=error,linesman=info,linesman_agent=info,linesman_daemon=info,\
      linesman_engine=info,linesman_operator=info";
-const COMMAND: &str = "error,kube_client=off,nmstate=warn,linesman=warn,linesman_agent=warn,linesman_daemon=warn,\
+const COMMAND: &str = "error,kube_client=off,nmstate=warn,nmstate::ovsdb=error,nmstate::nispor=error,\
+     nmstate::iface=error,nmstate::nm::nm_dbus::error=error,linesman=warn,linesman_agent=warn,linesman_daemon=warn,\
      linesman_engine=warn,linesman_operator=warn";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
