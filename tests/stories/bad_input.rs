@@ -272,3 +272,25 @@ fn no_dbus(host: &Host) -> Option<String> {
     host.node.kill_daemon(Daemon::Dbus).unwrap();
     untouched(host, "no D-Bus", &["D-Bus", "start dbus"], || host.try_apply(BRIDGE, &[]))
 }
+
+/// Wherever they run out: all of the change or nothing of it, and the reason.
+#[test]
+fn a_process_with_few_descriptors_leaves_nothing_half_done() {
+    let host = Host::new("descriptors");
+    let document = host.document(BRIDGE);
+    let mut refused = 0;
+    for limit in [8, 12, 16, 20, 26, 34, 46, 64] {
+        let run = format!("ulimit -n {limit}; exec linesman apply {document}");
+        let output = host.node.command(["sh", "-c", &run]).unwrap().output().unwrap();
+        let text = format!("with {limit}: {}{}", output.stdout, output.stderr);
+        assert_eq!(host.interface("br1").is_some(), output.success(), "{text}");
+        host.assert_settled();
+        if output.success() {
+            host.apply("interfaces: [{name: br1, type: linux-bridge, state: absent}]\n");
+        } else {
+            assert!(text.contains("open files") || text.contains("descriptors"), "{text}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 0, "none ran out of them, so this proves nothing");
+}

@@ -56,8 +56,12 @@ fn misused(error: &clap::Error) -> Exit {
 
 fn within<T: From<Exit>>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let Ok(runtime) = runtime else {
-        return Failure::new(Exit::Failed, "the kernel refused an event queue (epoll)").report().into();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let message = format!("the kernel refused an event queue (epoll): {error}");
+            return Failure::new(Exit::Failed, message).report().into();
+        }
     };
     let local = tokio::task::LocalSet::new();
     let code = local.block_on(&runtime, work);
