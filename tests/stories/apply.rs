@@ -18,6 +18,14 @@ fn a_bridge_is_planned_applied_and_not_changed_again() {
     assert!(again.stdout.contains("no changes made"), "{}", again.stdout);
     assert_eq!(host.history().len(), before, "a change of nothing leaves no trace");
     host.assert_settled();
+
+    // Somebody deletes the bridge: the profile of its port still names it.
+    host.node.nmcli(&["connection", "delete", "br1"]).unwrap();
+    let alone = "interfaces: [{name: eth1, type: ethernet, state: up, mtu: 1400}]\n";
+    let output = host.try_apply(alone, &["--timeout", "20s"]);
+    assert!(output.success(), "{}{}", output.stdout, output.stderr);
+    host.apply(BRIDGE);
+    assert_eq!(host.linesman(&["plan", &file]).code(), Some(0));
 }
 
 #[test]

@@ -41,6 +41,11 @@ impl ProfileFile {
         self.get("connection", "interface-name")
     }
 
+    /// The bridge or bond that it is a port of: an interface, or the UUID of a profile.
+    pub fn controller(&self) -> Option<&str> {
+        self.get("connection", "controller").or_else(|| self.get("connection", "master"))
+    }
+
     pub fn kind(&self) -> Option<&str> {
         self.get("connection", "type")
     }

@@ -7,8 +7,8 @@ use linesman_core::codes::failures;
 use tokio::sync::watch;
 
 use super::{
-    AttemptFailure, Completion, Loaded, Request, Seen, Settings, Step, adopted, carry, confirm, persist,
-    stale_dns, unmanaged,
+    AttemptFailure, Completion, Loaded, Request, Seen, Settings, Step, adopted, carry, confirm, orphan,
+    persist, stale_dns, unmanaged,
 };
 use crate::dead_man_switch::{CheckpointState, DeadManSwitch};
 use crate::journal::{Journal, Phase, Record};
@@ -196,6 +196,7 @@ async fn kernel(record: &Record) -> Option<Kernel> {
 async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, AttemptFailure> {
     let whole = linesman_core::plan::applicable(&record.desired, &context.snapshot.state);
     let mut wanted = desired::changed_only(&whole, &record.plan);
+    orphan::release(&mut wanted, &context.snapshot.state, &context.snapshot.profiles);
     if context.request.options.override_interface {
         linesman_core::plan::detach_ports(&mut wanted, &record.plan);
     }

@@ -9,6 +9,7 @@ mod baseline;
 pub(crate) mod carry;
 mod confirm;
 mod load;
+mod orphan;
 mod persist;
 mod stale_dns;
 pub(crate) mod unmanaged;
