@@ -117,7 +117,9 @@ fn settings_of_others_are_preserved() {
     assert!(observe::route(&host.node, "main", "198.18.0.0/24").is_some());
     host.apply(linesman_tests::BRIDGE);
     assert_eq!(belongings(&host, "eth0"), before, "after a bridge elsewhere");
+    host.node.run(["ip", "link", "set", "eth0", "mtu", "1420"]).unwrap();
     rolled_back(&host, CUT_OFF, &["--patience", "3s"]);
+    assert_eq!(observe::link(&host.node, "eth0").unwrap()["mtu"], 1420, "set in the kernel only");
     assert_eq!(belongings(&host, "eth0"), before, "after being cut off and rolled back");
     assert_eq!(observe::ovs(&host.node, "Open_vSwitch", ".", "external_ids:added"), "");
     rolled_back(&host, &br_ex(&host.node), &["--try", "2s"]);

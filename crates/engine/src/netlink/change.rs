@@ -83,6 +83,13 @@ impl Netlink {
         answer.map_err(|error| Error::of(format!("set {} up as before", fact.name), error))
     }
 
+    pub async fn set_mtu(&self, interface: &str, mtu: u32) -> Result<()> {
+        let index = self.index_of(interface).await?;
+        let message = LinkUnspec::new_with_index(index).mtu(mtu).build();
+        let answer = self.handle.link().change(message).execute().await;
+        answer.map_err(|error| Error::of(format!("set the MTU of {interface}"), error))
+    }
+
     /// Adds and removes alternative names.
     pub async fn set_alternative_names(&self, interface: &str, add: &[&str], remove: &[&str]) -> Result<()> {
         let index = self.index_of(interface).await?;

@@ -4,6 +4,7 @@ mod bystanders;
 mod devices;
 pub(crate) mod foreign;
 pub(crate) mod metrics;
+mod mtus;
 mod profiles;
 mod rules;
 mod target;
@@ -248,6 +249,7 @@ impl Rollback<'_> {
         if matches!(verification, Verification::Differs(_)) {
             // Others set options of the bridge as well, which the state shows and NetworkManager does not know.
             self.restore_rows_of_others().await;
+            mtus::set_right(&mtus::wrong(goal, &seen.borrow())).await;
             verification = verify::settle(nm, watch, RIGHT, Scope::Whole, compare).await;
         }
         let seen = seen.into_inner();
