@@ -31,8 +31,16 @@ pub struct Live {
     /// There were events that were not glanced at yet.
     glance_due: bool,
     schedule: Schedule,
-    /// The full look that is under way, and the glance before it.
-    looking: Option<(JoinHandle<Result<Value>>, Value, Instant)>,
+    /// The full look that is under way. It goes on by itself: whoever waits for it may give up at any moment.
+    looking: Option<(JoinHandle<Result<Looked>>, Instant)>,
+}
+
+/// A full look, and glances before and after it: what happens in between is seen as a change, not lost.
+#[derive(Debug)]
+struct Looked {
+    before: Value,
+    full: Result<Value>,
+    after: Value,
 }
 
 /// How much was looked at.
@@ -82,22 +90,21 @@ impl Live {
             }
             let due = self.schedule.due();
             if self.looking.is_none() && due <= Instant::now() {
-                self.begin_full().await?;
+                self.begin_full();
             }
             let looked = async {
                 match &mut self.looking {
-                    Some((task, _, _)) => task.await.unwrap_or_else(|e| Err(Error::Observe(e.into()))),
+                    Some((task, _)) => Some(task.await.unwrap_or_else(|e| Err(Error::Observe(e.into())))),
                     None => {
                         tokio::time::sleep_until(due.into()).await;
-                        Ok(Value::Null)
+                        None
                     }
                 }
             };
             tokio::select! {
-                full = looked => {
-                    if self.looking.is_some() {
-                        self.take_full(full).await?;
-                        return Ok(Depth::Full);
+                looked = looked => {
+                    if let Some(looked) = looked {
+                        return self.take_full(looked).map(|()| Depth::Full);
                     }
                 }
                 event = self.events.recv() => match event {
@@ -113,12 +120,12 @@ impl Live {
         if let Some((task, ..)) = self.looking.take() {
             task.abort();
         }
-        self.begin_full().await?;
-        let full = match &mut self.looking {
-            Some((task, ..)) => task.await.unwrap_or_else(|e| Err(Error::Observe(e.into()))),
+        self.begin_full();
+        let looked = match &mut self.looking {
+            Some((task, _)) => task.await.unwrap_or_else(|e| Err(Error::Observe(e.into()))),
             None => return Ok(()),
         };
-        self.take_full(full).await
+        self.take_full(looked)
     }
 
     /// A full look with the next wait, whatever it costs, as after a change of our own.
@@ -130,33 +137,29 @@ impl Live {
         }
     }
 
-    async fn begin_full(&mut self) -> Result<()> {
+    fn begin_full(&mut self) {
         self.schedule.begun();
-        // The glance first: what happens in between is seen as a change, not lost.
-        let before = glance().await?;
-        let task = tokio::task::spawn_local(async {
-            let nm = Nm::connect().await?;
-            retrieve(&nm).await
-        });
-        self.looking = Some((task, before, Instant::now()));
-        Ok(())
+        self.looking = Some((tokio::task::spawn_local(look()), Instant::now()));
     }
 
-    async fn take_full(&mut self, full: Result<Value>) -> Result<()> {
-        let Some((_, before, start)) = self.looking.take() else { return Ok(()) };
-        self.schedule.ended(start, Instant::now());
-        let now = glance().await?;
+    fn take_full(&mut self, looked: Result<Looked>) -> Result<()> {
+        let Some((_, start)) = self.looking.take() else { return Ok(()) };
+        let now = Instant::now();
+        self.schedule.ended(start, now);
+        let Looked { before, full, after } = looked.inspect_err(|_| self.schedule.failed(now))?;
         match full {
             Ok(full) => {
-                self.full = patch(&full, &before, &now);
-                self.kernel = now;
+                self.full = patch(&full, &before, &after);
+                self.kernel = after;
+                // There may have been newer glances than its last one.
+                self.glance_due = true;
                 Ok(())
             }
             Err(e) => {
-                self.schedule.failed(Instant::now());
+                self.schedule.failed(now);
                 if self.full.is_null() {
-                    self.full = now.clone();
-                    self.kernel = now;
+                    self.full = after.clone();
+                    self.kernel = after;
                 }
                 Err(e)
             }
@@ -184,6 +187,12 @@ impl Drop for Live {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
+}
+
+async fn look() -> Result<Looked> {
+    let before = glance().await?;
+    let full = async { retrieve(&Nm::connect().await?).await }.await;
+    Ok(Looked { before, full, after: glance().await? })
 }
 
 async fn listen_to_kernel(mut links: LinkEvents, sender: mpsc::Sender<Event>) {
