@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use linesman_api::condition::{Condition, Truth};
-use linesman_api::enactment::{EnactmentSpec, EnactmentStatus, PolicyRef, Previous, Stage};
+use linesman_api::enactment::{EnactmentSpec, EnactmentStatus, PolicyRef, Previous, SealedSecrets, Stage};
 use linesman_api::policy::PolicySpec;
 use linesman_api::selector::Labels;
 use linesman_api::time::Time;
@@ -59,6 +59,8 @@ struct Node {
     agent: Option<String>,
     #[serde(default)]
     macs: BTreeSet<MacAddress>,
+    /// Public, for Secrets.
+    key: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -83,6 +85,8 @@ struct Enactment {
     /// Since when they are true.
     since: Option<Time>,
     failed_soak: Option<Time>,
+    /// The key to which Secrets were sealed.
+    sealed_to: Option<String>,
     /// Why the agent asks to be released again.
     requests: Option<String>,
 }
@@ -130,6 +134,7 @@ fn node(node: Node) -> NodeFacts {
         cordoned: node.cordoned,
         agent_since,
         macs: node.macs,
+        sealing_key: node.key,
     }
 }
 
@@ -155,6 +160,7 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
         attempt,
         release_expires: written.expires,
         failed_soak: written.failed_soak,
+        sealed_secrets: written.sealed_to.map(|key| SealedSecrets { key, message: String::new() }),
         previous: written.previous,
     };
     let says = |kind: &String| {
@@ -184,8 +190,12 @@ fn decided(case: &Case) -> String {
     let enactments: Vec<Vec<Enactment>> = read(case, "enactments.yaml");
     let enactments: Vec<EnactmentFacts> =
         enactments.into_iter().flatten().map(|e| enactment(e, &policies, &nodes)).collect();
+    // Nodes whose Secrets the operator could not read.
+    let unread: Vec<BTreeMap<String, String>> = read(case, "unavailable-secrets.yaml");
+    let set_aside: BTreeMap<String, BlockedBy> =
+        unread.into_iter().flatten().map(|(node, why)| (node, BlockedBy::SecretUnavailable(why))).collect();
     let decision = decide(&Situation {
-        refused: Default::default(),
+        set_aside: set_aside.iter().map(|(node, reason)| (node.as_str(), reason)).collect(),
         policy: &policies[0],
         policies: policies.iter().collect(),
         nodes: nodes.iter().collect(),

@@ -11,7 +11,7 @@ use linesman_api::reasons::EventReason;
 use linesman_api::time::Time;
 use linesman_daemon::clock;
 use linesman_fleet::rollout::{
-    Action, Decision, PolicyEvent, Settings, Situation, decide, orphans, unreadable, write_refused,
+    Action, BlockedBy, Decision, PolicyEvent, Settings, Situation, decide, orphans, unreadable, write_refused,
 };
 
 use crate::Error;
@@ -19,6 +19,7 @@ use crate::cache::{Affected, Cache};
 use crate::events::{self, Subject};
 use crate::report::{Reported, report};
 use crate::rollout_state::RolloutState;
+use crate::secrets::{Found, Prepared, SecretReader};
 use crate::watch::{WatchEvent, Watched, Watches, is_unknown_kind, number};
 use crate::writer::{Writer, Written};
 
@@ -42,6 +43,7 @@ pub struct Operator {
     pub cache: Rc<RefCell<Cache>>,
     pub watches: Watches,
     pub writer: Writer,
+    pub secrets: SecretReader,
     pub identity: String,
     pub settings: Settings,
     pub rollouts: BTreeMap<String, RolloutState>,
@@ -80,9 +82,9 @@ impl Operator {
             let left = QUIET.min(end.saturating_duration_since(Instant::now()));
             next = tokio::time::timeout(left, self.watches.next()).await.ok().flatten();
         }
-        let needed = self.cache.borrow().needs_macs();
-        if self.watches.watch_nics(needed) && !needed {
-            self.cache.borrow_mut().forget_macs();
+        let needed = self.cache.borrow().needs_node_states();
+        if self.watches.watch_node_states(needed) && !needed {
+            self.cache.borrow_mut().forget_node_states();
         }
     }
 
@@ -257,7 +259,11 @@ impl Operator {
             policies: cache.policies.values().collect(),
             nodes: cache.nodes.values().collect(),
             enactments: cache.enactments.values().collect(),
-            refused: self.rollouts.get(name).map(|it| it.refused_nodes(Instant::now())).unwrap_or_default(),
+            set_aside: self
+                .rollouts
+                .get(name)
+                .map(|it| it.nodes_set_aside(Instant::now()))
+                .unwrap_or_default(),
             settings: self.settings,
             now: Time(clock::now()),
         };
@@ -269,10 +275,19 @@ impl Operator {
     #[allow(clippy::await_holding_refcell_ref)] // Only this loop changes the cache.
     async fn act(&self, name: &str, rollout: &mut RolloutState, actions: &[Action]) -> Result<bool, Error> {
         let cache = self.cache.borrow();
-        let mut complete = true;
+        let (mut complete, mut found) = (true, Found::default());
         for action in actions.iter().take(BATCH) {
-            let written = self.writer.perform(name, action, &cache, Time(clock::now())).await;
-            match (written, action) {
+            let action = match self.secrets.prepare(action, &cache, &mut found).await? {
+                Prepared::Ready(action) => action,
+                Prepared::Unavailable { node, reason } => {
+                    tracing::warn!(policy = name, node, reason, "the node waits for a Secret");
+                    rollout.set_node_aside(node, BlockedBy::SecretUnavailable(reason), Instant::now());
+                    complete = false;
+                    continue;
+                }
+            };
+            let written = self.writer.perform(name, &action, &cache, Time(clock::now())).await;
+            match (written, &*action) {
                 (Ok(Written::Done(write)), action) => {
                     rollout.pending.expect(write, Instant::now());
                     if let Action::Enactment { node, .. } = action {
@@ -287,7 +302,7 @@ impl Operator {
                 (Err(error), Action::Enactment { node, .. }) => {
                     let Some(reason) = error.about_object() else { return Err(error) };
                     tracing::warn!(policy = name, node, reason, "the API server refuses the enactment");
-                    rollout.node_refused(node, reason, Instant::now());
+                    rollout.set_node_aside(node, BlockedBy::Refused(reason), Instant::now());
                     // The next decision leaves the node out, and its status says so.
                     complete = false;
                 }

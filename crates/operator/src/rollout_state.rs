@@ -12,6 +12,8 @@ use crate::pending_writes::PendingWrites;
 
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const RETRY: Backoff = Backoff::new(FIRST_RETRY, Duration::from_secs(60));
+/// Of a Secret that somebody is about to create. To watch Secrets, the operator would have to be allowed to list them.
+const READ_SECRET: Backoff = Backoff::new(FIRST_RETRY, Duration::from_secs(10));
 
 #[derive(Debug, Default)]
 pub struct RolloutState {
@@ -25,15 +27,15 @@ pub struct RolloutState {
     /// When the status was last written, and when it may be written again.
     pub status_written: Option<Instant>,
     pub status_due: Option<Instant>,
-    /// Nodes whose enactment the API server refuses.
-    refused: BTreeMap<String, RefusedNode>,
+    /// Nodes whose enactment cannot be written.
+    set_aside: BTreeMap<String, NodeSetAside>,
     /// After an error: not before then, and the back-off that led there.
     retry: Option<(Instant, Backoff)>,
 }
 
 #[derive(Debug)]
-struct RefusedNode {
-    reason: String,
+struct NodeSetAside {
+    reason: BlockedBy,
     /// It is tried again then.
     until: Instant,
     backoff: Backoff,
@@ -56,7 +58,7 @@ impl RolloutState {
         let may_retry = self.retry.as_ref().is_none_or(|(at, _)| *at <= now);
         may_retry
             && (self.dirty
-                || self.refused.values().any(|node| node.until <= now)
+                || self.set_aside.values().any(|node| node.until <= now)
                 || self.status_due.is_some_and(|due| due <= now)
                 || self.wake.is_some_and(|wake| wake <= time))
     }
@@ -68,8 +70,8 @@ impl RolloutState {
         }
         let wake = self.wake.map(|wake| now + Duration::from_secs(wake.since(time)));
         let dirty = self.dirty.then_some(now);
-        let refused = self.refused.values().map(|node| node.until).min();
-        let first = [wake, self.status_due, dirty, refused].into_iter().flatten().min();
+        let again = self.set_aside.values().map(|node| node.until).min();
+        let first = [wake, self.status_due, dirty, again].into_iter().flatten().min();
         match self.retry {
             Some((at, _)) if at > now => Some(first.map_or(at, |first| first.max(at))),
             _ => first,
@@ -92,26 +94,27 @@ impl RolloutState {
     /// A policy that cannot be read waits for the next change.
     pub fn set_aside(&mut self) {
         (self.dirty, self.settled, self.wake, self.status_due) = (false, true, None, None);
-        self.refused.clear();
+        self.set_aside.clear();
     }
 
     /// The others go on without it, at once.
-    pub fn node_refused(&mut self, node: &str, reason: String, now: Instant) {
-        let mut backoff = self.refused.remove(node).map_or(RETRY, |refused| refused.backoff);
+    pub fn set_node_aside(&mut self, node: &str, reason: BlockedBy, now: Instant) {
+        let first = if matches!(reason, BlockedBy::SecretUnavailable(_)) { READ_SECRET } else { RETRY };
+        let mut backoff = self.set_aside.remove(node).map_or(first, |before| before.backoff);
         let until = now + backoff.failed();
-        self.refused.insert(node.into(), RefusedNode { reason, until, backoff });
+        self.set_aside.insert(node.into(), NodeSetAside { reason, until, backoff });
         self.dirty = true;
     }
 
     /// Its enactment was written.
     pub fn node_accepted(&mut self, node: &str) {
-        self.refused.remove(node);
+        self.set_aside.remove(node);
     }
 
     /// Nodes that a decision leaves out, with the reason.
-    pub fn refused_nodes(&self, now: Instant) -> BTreeMap<&str, &str> {
-        let waiting = self.refused.iter().filter(|(_, node)| node.until > now);
-        waiting.map(|(name, node)| (name.as_str(), node.reason.as_str())).collect()
+    pub fn nodes_set_aside(&self, now: Instant) -> BTreeMap<&str, &BlockedBy> {
+        let waiting = self.set_aside.iter().filter(|(_, node)| node.until > now);
+        waiting.map(|(name, node)| (name.as_str(), &node.reason)).collect()
     }
 
     pub fn succeeded(&mut self) {
@@ -160,18 +163,25 @@ mod tests {
     #[test]
     fn a_refused_node_is_left_out_until_it_is_tried_again() {
         let (mut state, now, time) = (RolloutState::default(), Instant::now(), Time(100));
-        state.node_refused("w1", "too long".into(), now);
+        let reason = BlockedBy::Refused("too long".into());
+        state.set_node_aside("w1", reason.clone(), now);
         assert!(state.is_due(now, time), "the others go on");
-        assert_eq!(state.refused_nodes(now), [("w1", "too long")].into());
+        assert_eq!(state.nodes_set_aside(now), [("w1", &reason)].into());
         state.dirty = false;
         assert!(!state.is_due(now, time));
         assert_eq!(state.next(now, time), Some(now + FIRST_RETRY));
         let later = now + FIRST_RETRY;
-        assert!(state.is_due(later, time) && state.refused_nodes(later).is_empty());
-        state.node_refused("w1", "too long".into(), later);
-        assert!(!state.refused_nodes(later + FIRST_RETRY).is_empty(), "the pause grows");
+        assert!(state.is_due(later, time) && state.nodes_set_aside(later).is_empty());
+        state.set_node_aside("w1", reason, later);
+        assert!(!state.nodes_set_aside(later + FIRST_RETRY).is_empty(), "the pause grows");
         state.node_accepted("w1");
-        assert!(state.refused_nodes(later).is_empty());
+        assert!(state.nodes_set_aside(later).is_empty());
+        let secret = || BlockedBy::SecretUnavailable("none".into());
+        (0..20).for_each(|_| state.set_node_aside("w1", secret(), now));
+        assert!(
+            state.nodes_set_aside(now + Duration::from_secs(10)).is_empty(),
+            "a new Secret is found soon"
+        );
     }
 
     #[test]

@@ -12,6 +12,8 @@ use linesman_api::time::Time;
 use linesman_core::mac_address::MacAddress;
 use serde::{Deserialize, Serialize};
 
+use super::phase::BlockedBy;
+
 #[derive(Debug)]
 pub struct Situation<'a> {
     /// The policy to decide on.
@@ -22,8 +24,8 @@ pub struct Situation<'a> {
     pub nodes: Vec<&'a NodeFacts>,
     /// Of all policies.
     pub enactments: Vec<&'a EnactmentFacts>,
-    /// Nodes whose enactment of this policy the API server refuses, each with the reason: they wait, the others go on.
-    pub refused: BTreeMap<&'a str, &'a str>,
+    /// Nodes whose enactment of this policy could not be written, each with the reason: they wait, the others go on.
+    pub set_aside: BTreeMap<&'a str, &'a BlockedBy>,
     pub settings: Settings,
     pub now: Time,
 }
@@ -73,6 +75,8 @@ pub struct NodeFacts {
     pub agent_since: Option<Time>,
     /// Of its NICs, from its NodeNetworkState.
     pub macs: BTreeSet<MacAddress>,
+    /// The public key that its agent published in its NodeNetworkState.
+    pub sealing_key: Option<String>,
 }
 
 /// The enactment of one policy on one node.

@@ -92,8 +92,27 @@ impl<'a> Slots<'a> {
                 Some(Step::Withdraw(Box::new(self.spec(&content, Some(enactment), Stage::Bound))))
             }
             (Some(content), None) if !current => Some(self.supersede(candidate, &content, enactment)),
+            (Some(content), None) if self.is_sealed_to_another_key(candidate, &content, spec) => {
+                Some(Step::Seal(Box::new(spec.clone())))
+            }
             _ => self.queue.status(enactment).map(Step::SetStatus),
         }
+    }
+
+    /// The agent cannot open what it needs: it has lost its key since, or an older operator sealed nothing.
+    fn is_sealed_to_another_key(
+        &self,
+        candidate: &Candidate<'a>,
+        content: &Content,
+        spec: &EnactmentSpec,
+    ) -> bool {
+        let Some(key) = &candidate.node.sealing_key else { return false };
+        let is_sealed = spec.sealed_secrets.as_ref().is_some_and(|sealed| sealed.key == *key);
+        !is_sealed && content.needs_secrets() && self.set_aside(candidate).is_none()
+    }
+
+    fn set_aside(&self, candidate: &Candidate<'a>) -> Option<BlockedBy> {
+        self.situation.set_aside.get(candidate.node.name.as_str()).map(|reason| (*reason).clone())
     }
 
     /// The node keeps its slot for the new content.
@@ -103,9 +122,10 @@ impl<'a> Slots<'a> {
         content: &Content,
         enactment: &EnactmentFacts,
     ) -> Step {
-        match candidate.node.not_ready() {
-            Some(why) => {
-                candidate.phase = NodePhase::Blocked(BlockedBy::NodeNotReady(why));
+        let not_ready = candidate.node.not_ready().map(BlockedBy::NodeNotReady);
+        match not_ready.or_else(|| self.set_aside(candidate)) {
+            Some(blocked_by) => {
+                candidate.phase = NodePhase::Blocked(blocked_by);
                 Step::Withdraw(Box::new(self.spec(content, Some(enactment), Stage::Bound)))
             }
             None => {
@@ -198,6 +218,7 @@ impl<'a> Slots<'a> {
                 let reason = match blocked_by {
                     BlockedBy::Conflict(_) => EnactmentReason::PoliciesConflict,
                     BlockedBy::DocumentRefused(_) => EnactmentReason::DocumentRefused,
+                    BlockedBy::SecretUnavailable(_) => EnactmentReason::SecretUnavailable,
                     _ => EnactmentReason::Blocked,
                 };
                 WaitingStatus::pending(reason, blocked_by.to_string())

@@ -1,0 +1,162 @@
+//! Secrets that policies refer to: the operator puts their values into the released enactment, sealed to the key of this agent. They
+//! are opened for one transaction.
+
+use std::path::Path;
+
+use linesman_api::enactment::EnactmentSpec;
+use linesman_api::limits::SECRETS;
+use linesman_core::policy::Policy;
+use linesman_daemon::sealing::PrivateKey;
+use linesman_fleet::sealed_secrets::{LookupError, Secrets, context, read_message, references};
+use tracing::{info, warn};
+
+use super::Cluster;
+use crate::state_file::StateFile;
+
+/// Without one that can be read, a new one is made: the operator seals to whatever the NodeNetworkState has.
+pub fn private_key(state_dir: &Path) -> crate::Result<PrivateKey> {
+    let file = StateFile::sealing_key(state_dir);
+    let kept: Option<String> = file.take()?;
+    if let Some(key) = kept.as_deref().and_then(PrivateKey::read) {
+        return Ok(key);
+    }
+    let key = PrivateKey::generate();
+    info!(key = key.public().to_string(), "made a new key for the values of Secrets");
+    if let Err(e) = file.write(&Some(key.reveal())) {
+        warn!("{e}; the agent makes another key when it is restarted");
+    }
+    Ok(key)
+}
+
+/// What the enactment of this node has for the document of its policy.
+fn open(
+    key: &PrivateKey,
+    node: &str,
+    namespace: &str,
+    policy: &Policy,
+    spec: Option<&EnactmentSpec>,
+) -> Secrets {
+    let opened = match spec.and_then(|spec| spec.sealed_secrets.as_ref().map(|sealed| (spec, sealed))) {
+        None => Err("the enactment does not contain it; update the operator if it is older than the agent".into()),
+        Some((_, sealed)) if sealed.key != key.public().to_string() => {
+            Err("the enactment contains it for another key of this node; waiting for the operator to encrypt it again".into())
+        }
+        Some((spec, sealed)) => match key.open(&sealed.message, &context(node, spec), SECRETS) {
+            Ok(message) => read_message(&message).ok_or_else(|| "its encrypted value is damaged".into()),
+            Err(error) => Err(format!("its encrypted value in the enactment cannot be used: {error}")),
+        },
+    };
+    let value = |name: &str, reason: &str| {
+        Err(LookupError::Unreadable { secret: format!("{namespace}/{name}"), reason: reason.into() })
+    };
+    let of_document = references(&policy.state).into_keys().map(|reference| {
+        let found = match &opened {
+            Ok(secrets) => secrets.0.get(&reference).cloned(),
+            Err(reason) => Some(value(&reference.name, reason)),
+        };
+        let found = found.unwrap_or_else(|| value(&reference.name, "the enactment does not contain it"));
+        (reference, found)
+    });
+    Secrets(of_document.collect())
+}
+
+impl Cluster {
+    /// The secrets that these policies refer to.
+    pub fn secrets(&self, policies: &[Policy]) -> Secrets {
+        let mut specs: Vec<_> =
+            policies.iter().map(|policy| (self.enactments.spec(&policy.name), policy)).collect();
+        // Of two that refer to the same Secret, the last release has its current value.
+        specs.sort_by_key(|(spec, _)| spec.and_then(|spec| spec.release_expires));
+        let mut found = Secrets::default();
+        for (spec, policy) in specs {
+            for (reference, value) in
+                open(&self.private_key, &self.client.node, &self.namespace, policy, spec).0
+            {
+                if value.is_ok() || !found.0.contains_key(&reference) {
+                    found.0.insert(reference, value);
+                }
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use linesman_api::enactment::SealedSecrets;
+    use linesman_fleet::sealed_secrets::{Reference, message};
+    use serde_json::json;
+
+    use super::*;
+
+    const FILE: &str = "sealing-key.json";
+
+    #[test]
+    fn the_key_is_made_once_and_anew_when_it_is_lost_or_damaged() {
+        let dir = tempfile::tempdir().unwrap();
+        let key = || private_key(dir.path()).unwrap().public();
+        let first = key();
+        assert_eq!(key(), first);
+        let file = dir.path().join(FILE);
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        let mut known = vec![first];
+        for damage in [
+            None,
+            Some("["),
+            Some(r#"{"version":1,"content":"AAAA"}"#),
+            Some(r#"{"version":1,"content":null}"#),
+        ] {
+            match damage {
+                None => fs::remove_file(&file).unwrap(),
+                Some(text) => fs::write(&file, text).unwrap(),
+            }
+            let new = key();
+            assert!(!known.contains(&new), "{damage:?}");
+            assert_eq!(key(), new);
+            known.push(new);
+        }
+    }
+
+    fn policy() -> Policy {
+        let psk = json!({ "secretKeyRef": { "name": "eap", "key": "n1" } });
+        let state = json!({ "ovs-db": { "external_ids": { "tunnel-psk": psk } } });
+        Policy { name: "a".into(), state, capture: None, options: Default::default() }
+    }
+
+    fn sealed(key: &PrivateKey, node: &str, message: &[u8]) -> EnactmentSpec {
+        let mut spec = EnactmentSpec { attempt: 3, ..EnactmentSpec::default() };
+        let message = key.public().seal(message, &context(node, &spec), SECRETS).unwrap();
+        spec.sealed_secrets = Some(SealedSecrets { key: key.public().to_string(), message });
+        spec
+    }
+
+    #[test]
+    fn values_are_opened_from_the_own_enactment_alone() {
+        let (own, other) = (PrivateKey::generate(), PrivateKey::generate());
+        let reference = Reference { name: "eap".into(), key: "n1".into() };
+        let text = message(&Secrets([(reference.clone(), Ok("sesame".into()))].into()));
+        let open = |spec: Option<&EnactmentSpec>| {
+            let found = open(&own, "w1", "nmstate", &policy(), spec).0.remove(&reference).unwrap();
+            found.map_err(|error| error.to_string())
+        };
+        assert_eq!(open(Some(&sealed(&own, "w1", &text))), Ok("sesame".into()));
+        let fails = |spec: Option<&EnactmentSpec>, why: &str| {
+            let error = open(spec).unwrap_err();
+            assert!(
+                error.starts_with("the Secret nmstate/eap cannot be read: ") && error.contains(why),
+                "{error}"
+            );
+        };
+        fails(None, "update the operator");
+        fails(Some(&EnactmentSpec::default()), "update the operator");
+        fails(Some(&sealed(&other, "w1", &text)), "for another key of this node");
+        fails(Some(&sealed(&own, "w2", &text)), "for another purpose");
+        let moved = EnactmentSpec { attempt: 4, ..sealed(&own, "w1", &text) };
+        fails(Some(&moved), "for another purpose");
+        fails(Some(&sealed(&own, "w1", b"garbage")), "damaged");
+        fails(Some(&sealed(&own, "w1", b"[]")), "does not contain it");
+    }
+}
