@@ -1,6 +1,9 @@
 //! Values of Secrets on their way to one node: what is sealed, and what the sealed message is bound to.
 
+use std::collections::BTreeMap;
+
 use linesman_api::enactment::EnactmentSpec;
+use linesman_api::limits::SECRETS;
 pub use linesman_core::secrets::{LookupError, Reference, Secrets, references};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -34,6 +37,38 @@ pub fn unavailable(secrets: &Secrets, state: &Value) -> Option<String> {
     secrets.missing(state).map(|missing| format!("[{NO_SECRET}] {missing}; no changes made"))
 }
 
+/// Secrets that could not be read the last time, and why.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnavailableSecrets(pub BTreeMap<Reference, LookupError>);
+
+impl UnavailableSecrets {
+    pub fn note(&mut self, read: &Secrets) {
+        let errors = read.0.iter().filter_map(|(reference, value)| {
+            value.as_ref().err().map(|error| (reference.clone(), error.clone()))
+        });
+        self.0.extend(errors);
+    }
+
+    /// Why the document cannot be applied, for people.
+    pub fn reason(&self, state: &Value) -> Option<String> {
+        let known = |reference: Reference| {
+            let value = self.error(&reference).map_or_else(|| Ok(String::new()), |error| Err(error.clone()));
+            (reference, value)
+        };
+        let needed = references(state).into_keys().map(known).collect();
+        if self.0.is_empty() { None } else { unavailable(&Secrets(needed), state) }
+    }
+
+    /// A Secret that is missing has no other key either.
+    fn error(&self, reference: &Reference) -> Option<&LookupError> {
+        let is_whole = |error: &LookupError| {
+            matches!(error, LookupError::NotFound { .. } | LookupError::Unreadable { .. })
+        };
+        let mut same = self.0.iter().filter(|(other, error)| other.name == reference.name && is_whole(error));
+        self.0.get(reference).or_else(|| same.next().map(|(_, error)| error))
+    }
+}
+
 /// What the Secret `namespace/NAME`, with this data, says for a reference; none: there is no such Secret.
 pub fn value_of(
     reference: &Reference,
@@ -43,6 +78,9 @@ pub fn value_of(
     let (secret, key) = (format!("{namespace}/{}", reference.name), reference.key.clone());
     let Some(data) = data else { return Err(LookupError::NotFound { secret }) };
     let Some(bytes) = data(&key) else { return Err(LookupError::NoKey { secret, key }) };
+    if bytes.len() > SECRETS {
+        return Err(LookupError::TooLong { secret, key, limit: SECRETS });
+    }
     let text = String::from_utf8(bytes).map_err(|_| LookupError::NotText { secret, key })?;
     // Editors and shells end a file with a newline that is not part of the value.
     Ok(text.strip_suffix('\n').unwrap_or(&text).to_string())
@@ -120,7 +158,28 @@ mod tests {
         assert_eq!(of(Some(b"a\n\n")), Ok("a\n".into()));
         assert_eq!(of(None), Err("the Secret nmstate/eap has no key n1".into()));
         assert_eq!(of(Some(b"\xff")), Err("the Secret nmstate/eap: n1 is no text".into()));
+        let long = value_of(&reference(), "nmstate", Some(|_: &str| Some(vec![b'x'; SECRETS + 1])));
+        let error = long.unwrap_err().to_string();
+        assert_eq!(error, "the Secret nmstate/eap: n1 is longer than 65536 bytes");
         let none = value_of(&reference(), "nmstate", None::<fn(&str) -> Option<Vec<u8>>>);
         assert_eq!(none.unwrap_err().to_string(), "there is no Secret nmstate/eap");
+    }
+
+    #[test]
+    fn what_is_unavailable_is_found_in_other_documents() {
+        let state = |key: &str| json!({ "psk": { "secretKeyRef": { "name": "eap", "key": key } } });
+        let after = |error| {
+            let mut secrets = UnavailableSecrets::default();
+            secrets.note(&Secrets([(reference(), Err(error))].into()));
+            ["n1", "n2"].map(|key| secrets.reason(&state(key)))
+        };
+        let secret = || "nmstate/eap".to_string();
+        let reason =
+            |text: &str| Some(format!("[LM2016] {text}, needed at desiredState.psk; no changes made"));
+        let missing = reason("there is no Secret nmstate/eap");
+        assert_eq!(after(LookupError::NotFound { secret: secret() }), [missing.clone(), missing]);
+        let no_key = reason("the Secret nmstate/eap has no key n1");
+        assert_eq!(after(LookupError::NoKey { secret: secret(), key: "n1".into() }), [no_key, None]);
+        assert_eq!(UnavailableSecrets::default().reason(&state("n1")), None);
     }
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use linesman_api::condition::{Condition, Truth};
 use linesman_api::enactment::{EnactmentSpec, EnactmentStatus, PolicyRef, Previous, SealedSecrets, Stage};
@@ -11,6 +11,7 @@ use linesman_api::selector::Labels;
 use linesman_api::time::Time;
 use linesman_core::document::tree;
 use linesman_fleet::rollout::*;
+use linesman_fleet::sealed_secrets::{LookupError, Reference, UnavailableSecrets};
 use linesman_golden::{Case, Tree};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -87,6 +88,9 @@ struct Enactment {
     failed_soak: Option<Time>,
     /// The key to which Secrets were sealed.
     sealed_to: Option<String>,
+    /// Its agent reported after the last write of the operator.
+    #[serde(default)]
+    reported_last: bool,
     /// Why the agent asks to be released again.
     requests: Option<String>,
 }
@@ -171,12 +175,14 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
         attempt: (!written.says.is_empty()).then_some(attempt),
         conditions: written.says.iter().map(says).collect(),
         requests_release: written.requests.clone(),
+        observed_generation: Some(if written.reported_last { 7 } else { 6 }),
         ..EnactmentStatus::default()
     };
     EnactmentFacts {
         policy: name,
         node: written.node,
         version: "1".into(),
+        generation: 7,
         spec: Some(spec),
         status,
         ..EnactmentFacts::default()
@@ -190,12 +196,14 @@ fn decided(case: &Case) -> String {
     let enactments: Vec<Vec<Enactment>> = read(case, "enactments.yaml");
     let enactments: Vec<EnactmentFacts> =
         enactments.into_iter().flatten().map(|e| enactment(e, &policies, &nodes)).collect();
-    // Nodes whose Secrets the operator could not read.
-    let unread: Vec<BTreeMap<String, String>> = read(case, "unavailable-secrets.yaml");
-    let set_aside: BTreeMap<String, BlockedBy> =
-        unread.into_iter().flatten().map(|(node, why)| (node, BlockedBy::SecretUnavailable(why))).collect();
+    let missing: Vec<Vec<Reference>> = read(case, "missing-secrets.yaml");
+    let not_found =
+        |reference: &Reference| LookupError::NotFound { secret: format!("nmstate/{}", reference.name) };
+    let unavailable =
+        missing.into_iter().flatten().map(|reference| (reference.clone(), not_found(&reference)));
     let decision = decide(&Situation {
-        set_aside: set_aside.iter().map(|(node, reason)| (node.as_str(), reason)).collect(),
+        set_aside: Default::default(),
+        unavailable: UnavailableSecrets(unavailable.collect()),
         policy: &policies[0],
         policies: policies.iter().collect(),
         nodes: nodes.iter().collect(),

@@ -104,6 +104,7 @@ pub fn enactment(mut enactment: Enactment) -> Option<EnactmentFacts> {
         node,
         uid: enactment.metadata.uid.unwrap_or_default(),
         version: enactment.metadata.resource_version.unwrap_or_default(),
+        generation: enactment.metadata.generation.unwrap_or_default(),
         spec: enactment.spec,
         status: enactment.status,
         unreadable: enactment.unreadable_status,

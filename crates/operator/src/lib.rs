@@ -13,6 +13,7 @@ mod leadership;
 mod lease;
 pub mod metrics;
 mod operator;
+mod pause;
 mod pending_writes;
 mod report;
 mod reported_state;

@@ -12,9 +12,9 @@ use linesman_api::limits::SECRETS;
 use linesman_daemon::sealing::PublicKey;
 use linesman_fleet::rollout::{Action, Step};
 use linesman_fleet::sealed_secrets::{
-    LookupError, Reference, Secrets, context, message, needs_secrets, references, unavailable, value_of,
+    LookupError, Reference, Secrets, UnavailableSecrets, context, message, needs_secrets, references,
+    value_of,
 };
-use serde_json::Value;
 
 use crate::Error;
 use crate::cache::Cache;
@@ -34,8 +34,10 @@ pub struct Found(BTreeMap<String, Result<Option<Secret>, String>>);
 /// An action with the Secrets that it needs.
 pub enum Prepared<'a> {
     Ready(Cow<'a, Action>),
-    /// Why its node cannot get them, for people.
-    Unavailable {
+    /// Some could not be read.
+    Unavailable(Secrets),
+    /// They can be read, but not be sealed to the node.
+    NotSealed {
         node: &'a str,
         reason: String,
     },
@@ -59,14 +61,13 @@ impl SecretReader {
         else {
             return Ok(Prepared::Ready(Cow::Borrowed(action)));
         };
-        let secrets = self.read(state, found).await?;
+        let secrets = self.read(references(state).into_keys(), found).await?;
+        if secrets.missing(state).is_some() {
+            return Ok(Prepared::Unavailable(secrets));
+        }
         let key = cache.nodes.get(node).and_then(|node| node.sealing_key.as_deref()).unwrap_or_default();
-        let sealed = match unavailable(&secrets, state) {
-            Some(reason) => Err(reason),
-            None => seal(node, spec, key, &secrets),
-        };
-        Ok(match (sealed, step) {
-            (Err(reason), _) => Prepared::Unavailable { node, reason },
+        Ok(match (seal(node, spec, key, &secrets), step) {
+            (Err(reason), _) => Prepared::NotSealed { node, reason },
             (Ok(_), Step::Claim(_)) => Prepared::Ready(Cow::Borrowed(action)),
             (Ok(sealed), _) => {
                 let spec = Box::new(EnactmentSpec { sealed_secrets: Some(sealed), ..(**spec).clone() });
@@ -83,9 +84,20 @@ impl SecretReader {
         })
     }
 
-    async fn read(&self, state: &Value, found: &mut Found) -> Result<Secrets, Error> {
+    /// What of it is still unavailable.
+    pub async fn read_again(&self, secrets: &UnavailableSecrets) -> Result<UnavailableSecrets, Error> {
+        let mut still = UnavailableSecrets::default();
+        still.note(&self.read(secrets.0.keys().cloned(), &mut Found::default()).await?);
+        Ok(still)
+    }
+
+    async fn read(
+        &self,
+        references: impl Iterator<Item = Reference>,
+        found: &mut Found,
+    ) -> Result<Secrets, Error> {
         let mut secrets = Secrets::default();
-        for reference in references(state).into_keys() {
+        for reference in references {
             if !found.0.contains_key(&reference.name) {
                 found.0.insert(reference.name.clone(), self.get(&reference.name).await?);
             }

@@ -6,8 +6,8 @@ use std::path::Path;
 use linesman_api::enactment::EnactmentSpec;
 use linesman_api::limits::SECRETS;
 use linesman_core::policy::Policy;
-use linesman_daemon::sealing::PrivateKey;
-use linesman_fleet::sealed_secrets::{LookupError, Secrets, context, read_message, references};
+use linesman_daemon::sealing::{self, PrivateKey};
+use linesman_fleet::sealed_secrets::{LookupError, Reference, Secrets, context, read_message, references};
 use tracing::{info, warn};
 
 use super::Cluster;
@@ -28,36 +28,46 @@ pub fn private_key(state_dir: &Path) -> crate::Result<PrivateKey> {
     Ok(key)
 }
 
-/// What the enactment of this node has for the document of its policy.
-fn open(
-    key: &PrivateKey,
-    node: &str,
-    namespace: &str,
-    policy: &Policy,
-    spec: Option<&EnactmentSpec>,
-) -> Secrets {
-    let opened = match spec.and_then(|spec| spec.sealed_secrets.as_ref().map(|sealed| (spec, sealed))) {
-        None => Err("the enactment does not contain it; update the operator if it is older than the agent".into()),
-        Some((_, sealed)) if sealed.key != key.public().to_string() => {
-            Err("the enactment contains it for another key of this node; waiting for the operator to encrypt it again".into())
-        }
-        Some((spec, sealed)) => match key.open(&sealed.message, &context(node, spec), SECRETS) {
-            Ok(message) => read_message(&message).ok_or_else(|| "its encrypted value is damaged".into()),
-            Err(error) => Err(format!("its encrypted value in the enactment cannot be used: {error}")),
-        },
+/// Why the enactment gives no values.
+#[derive(Debug, thiserror::Error)]
+enum NotOpened {
+    #[error("the enactment is not known until the API server answers")]
+    NoEnactment,
+    #[error("the enactment does not contain it; update the operator if it is older than the agent")]
+    NotSealed,
+    #[error("the enactment contains it for another key of this node; the operator encrypts it again")]
+    AnotherKey,
+    #[error("its encrypted value in the enactment cannot be used: {0}")]
+    Sealing(#[from] sealing::Error),
+    #[error("its encrypted value in the enactment is damaged")]
+    Damaged,
+}
+
+fn open(key: &PrivateKey, node: &str, spec: Option<&EnactmentSpec>) -> Result<Secrets, NotOpened> {
+    let spec = spec.ok_or(NotOpened::NoEnactment)?;
+    let sealed = spec.sealed_secrets.as_ref().ok_or(NotOpened::NotSealed)?;
+    if sealed.key != key.public().to_string() {
+        return Err(NotOpened::AnotherKey);
+    }
+    let message = key.open(&sealed.message, &context(node, spec), SECRETS)?;
+    read_message(&message).ok_or(NotOpened::Damaged)
+}
+
+/// For each reference of the policy what its enactment gave.
+fn values(policy: &Policy, opened: &Result<Secrets, NotOpened>, namespace: &str) -> Secrets {
+    let unreadable = |name: &str, reason: &NotOpened| LookupError::Unreadable {
+        secret: format!("{namespace}/{name}"),
+        reason: reason.to_string(),
     };
-    let value = |name: &str, reason: &str| {
-        Err(LookupError::Unreadable { secret: format!("{namespace}/{name}"), reason: reason.into() })
-    };
-    let of_document = references(&policy.state).into_keys().map(|reference| {
-        let found = match &opened {
+    let value = |reference: Reference| {
+        let found = match opened {
             Ok(secrets) => secrets.0.get(&reference).cloned(),
-            Err(reason) => Some(value(&reference.name, reason)),
+            Err(reason) => Some(Err(unreadable(&reference.name, reason))),
         };
-        let found = found.unwrap_or_else(|| value(&reference.name, "the enactment does not contain it"));
+        let found = found.unwrap_or_else(|| Err(unreadable(&reference.name, &NotOpened::NotSealed)));
         (reference, found)
-    });
-    Secrets(of_document.collect())
+    };
+    Secrets(references(&policy.state).into_keys().map(value).collect())
 }
 
 impl Cluster {
@@ -69,9 +79,8 @@ impl Cluster {
         specs.sort_by_key(|(spec, _)| spec.and_then(|spec| spec.release_expires));
         let mut found = Secrets::default();
         for (spec, policy) in specs {
-            for (reference, value) in
-                open(&self.private_key, &self.client.node, &self.namespace, policy, spec).0
-            {
+            let opened = open(&self.private_key, &self.client.node, spec);
+            for (reference, value) in values(policy, &opened, &self.namespace).0 {
                 if value.is_ok() || !found.0.contains_key(&reference) {
                     found.0.insert(reference, value);
                 }
@@ -87,7 +96,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use linesman_api::enactment::SealedSecrets;
-    use linesman_fleet::sealed_secrets::{Reference, message};
+    use linesman_fleet::sealed_secrets::message;
     use serde_json::json;
 
     use super::*;
@@ -138,19 +147,19 @@ mod tests {
         let (own, other) = (PrivateKey::generate(), PrivateKey::generate());
         let reference = Reference { name: "eap".into(), key: "n1".into() };
         let text = message(&Secrets([(reference.clone(), Ok("sesame".into()))].into()));
-        let open = |spec: Option<&EnactmentSpec>| {
-            let found = open(&own, "w1", "nmstate", &policy(), spec).0.remove(&reference).unwrap();
+        let value = |spec: Option<&EnactmentSpec>| {
+            let found = values(&policy(), &open(&own, "w1", spec), "nmstate").0.remove(&reference).unwrap();
             found.map_err(|error| error.to_string())
         };
-        assert_eq!(open(Some(&sealed(&own, "w1", &text))), Ok("sesame".into()));
+        assert_eq!(value(Some(&sealed(&own, "w1", &text))), Ok("sesame".into()));
         let fails = |spec: Option<&EnactmentSpec>, why: &str| {
-            let error = open(spec).unwrap_err();
+            let error = value(spec).unwrap_err();
             assert!(
                 error.starts_with("the Secret nmstate/eap cannot be read: ") && error.contains(why),
                 "{error}"
             );
         };
-        fails(None, "update the operator");
+        fails(None, "is not known");
         fails(Some(&EnactmentSpec::default()), "update the operator");
         fails(Some(&sealed(&other, "w1", &text)), "for another key of this node");
         fails(Some(&sealed(&own, "w2", &text)), "for another purpose");

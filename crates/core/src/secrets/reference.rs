@@ -155,6 +155,8 @@ pub enum LookupError {
     NoKey { secret: String, key: String },
     #[error("the Secret {secret}: {key} is no text")]
     NotText { secret: String, key: String },
+    #[error("the Secret {secret}: {key} is longer than {limit} bytes")]
+    TooLong { secret: String, key: String, limit: usize },
 }
 
 /// A reference that cannot be filled in. The place has no colon behind it: what follows the name of a secret is masked wherever

@@ -103,6 +103,7 @@ mod tests {
             nodes: nodes.iter().collect(),
             enactments: enactments.iter().collect(),
             set_aside: BTreeMap::new(),
+            unavailable: Default::default(),
             settings: Settings::default(),
             now: Time(0),
         };

@@ -31,7 +31,7 @@ pub enum Step {
         spec: Box<EnactmentSpec>,
         until: Time,
     },
-    /// The release stays as it is, with Secrets sealed to the key that the node has now.
+    /// The release stays as it is, with Secrets as they are now, sealed to the key that the node has now.
     Seal(Box<EnactmentSpec>),
     /// Withdraw a release under which the agent changes nothing at this moment.
     Withdraw(Box<EnactmentSpec>),

@@ -337,6 +337,7 @@ impl Fleet {
         let decide = |enactments: &[EnactmentFacts], nodes: &[NodeFacts]| {
             decide(&Situation {
                 set_aside: Default::default(),
+                unavailable: Default::default(),
                 policy: &policies[policy],
                 policies: policies.iter().collect(),
                 nodes: nodes.iter().collect(),

@@ -8,7 +8,8 @@ use linesman_api::time::Time;
 use linesman_daemon::sealing::{PrivateKey, encoded};
 use linesman_fleet::rollout::NodeFacts;
 use linesman_fleet::sealed_secrets::read_message;
-use serde_json::json;
+use linesman_fleet::sealed_secrets::unavailable;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -59,7 +60,8 @@ async fn prepare(reader: &SecretReader, key: &str, step: Step) -> Result<Result<
     let action = Action::Enactment { node: "w1".into(), version: Some("1".into()), step };
     Ok(match reader.prepare(&action, &cache(key), &mut Found::default()).await? {
         Prepared::Ready(action) => Ok(action.into_owned()),
-        Prepared::Unavailable { node, reason } => Err(format!("{node}: {reason}")),
+        Prepared::Unavailable(secrets) => Err(unavailable(&secrets, &spec().desired_state.unwrap()).unwrap()),
+        Prepared::NotSealed { node, reason } => Err(format!("{node}: {reason}")),
     })
 }
 
@@ -95,10 +97,10 @@ async fn a_claim_carries_nothing_and_is_not_made_without_its_secrets() {
     let needed = "needed at desiredState.ovs-db.external_ids.tunnel-psk; no changes made";
     for step in [Step::Claim(spec()), release(), Step::Seal(spec())] {
         let missing = prepare(&refusal(404, "NotFound"), &key, step.clone()).await.unwrap();
-        assert_eq!(missing, Err(format!("w1: [LM2016] there is no Secret nmstate/eap, {needed}")));
+        assert_eq!(missing, Err(format!("[LM2016] there is no Secret nmstate/eap, {needed}")));
         let forbidden = prepare(&refusal(403, "Forbidden"), &key, step.clone()).await.unwrap();
         let reason = "the Secret nmstate/eap cannot be read: Forbidden";
-        assert_eq!(forbidden, Err(format!("w1: [LM2016] {reason}, {needed}")));
+        assert_eq!(forbidden, Err(format!("[LM2016] {reason}, {needed}")));
         let error = prepare(&refusal(503, "ServiceUnavailable"), &key, step.clone()).await;
         assert!(error.is_err(), "that is nothing about this Secret");
         let large = prepare(&secret(&"x".repeat(SECRETS)), &key, step).await.unwrap();
@@ -125,6 +127,19 @@ async fn what_needs_no_secret_reads_none() {
     {
         assert!(prepare(&broken, "", step).await.unwrap().is_ok());
     }
+}
+
+#[tokio::test]
+async fn what_was_unavailable_is_read_again() {
+    let reference = Reference { name: "eap".into(), key: "n1".into() };
+    let other = Reference { key: "n2".into(), ..reference.clone() };
+    let error = LookupError::NotFound { secret: "nmstate/eap".into() };
+    let missing = UnavailableSecrets([(reference, error.clone()), (other.clone(), error)].into());
+    assert_eq!(refusal(404, "NotFound").read_again(&missing).await.unwrap(), missing);
+    assert!(refusal(503, "ServiceUnavailable").read_again(&missing).await.is_err());
+    let no_key = LookupError::NoKey { secret: "nmstate/eap".into(), key: "n2".into() };
+    let still = secret("sesame").read_again(&missing).await.unwrap();
+    assert_eq!(still.0, [(other, no_key)].into());
 }
 
 #[test]
