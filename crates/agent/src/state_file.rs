@@ -50,9 +50,20 @@ impl StateFile {
         Self { path: state_dir.join("refresh-requests.json") }
     }
 
+    /// The private key for the values of Secrets.
+    pub fn sealing_key(state_dir: &Path) -> Self {
+        Self { path: state_dir.join("sealing-key.json") }
+    }
+
     /// Refuses what a newer version of Linesman wrote, whichever file it is: that version still needs all of them.
     pub fn refuse_newer(state_dir: &Path) -> Result<()> {
-        let all = [Self::ledger, Self::accepted_releases, Self::attempts, Self::refresh_requests];
+        let all = [
+            Self::ledger,
+            Self::accepted_releases,
+            Self::attempts,
+            Self::refresh_requests,
+            Self::sealing_key,
+        ];
         all.iter().map(|file| file(state_dir)).find_map(|file| file.newer()).map_or(Ok(()), Err)
     }
 
@@ -104,7 +115,7 @@ impl StateFile {
         let bytes =
             serde_json::to_vec(&Versioned { version: VERSION, content }).map_err(|e| failed(e.into()))?;
         fs::create_dir_all(self.path.parent().unwrap_or(Path::new("."))).map_err(failed)?;
-        // Policies may contain secrets.
+        // Policies may contain secrets, and a key is one.
         atomic_file::write(&self.path, &bytes, 0o600).map_err(failed)
     }
 }

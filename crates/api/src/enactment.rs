@@ -33,6 +33,9 @@ pub struct EnactmentSpec {
     /// The MAC address by which an entry of `hosts` matched the node: it stays with this node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matched_mac: Option<String>,
+    /// The values of the Secrets that `desired_state` refers to, for this node and this release alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sealed_secrets: Option<SealedSecrets>,
     /// The last version that was applied successfully: what `rollout.undo` returns to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Previous>,
@@ -44,6 +47,15 @@ pub struct PolicyRef {
     pub name: String,
     pub uid: String,
     pub generation: i64,
+}
+
+/// Only the node can open it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SealedSecrets {
+    /// The public key of the node, as its NodeNetworkState had it.
+    pub key: String,
+    pub message: String,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

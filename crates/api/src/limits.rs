@@ -16,5 +16,9 @@ pub const STATE_SIZE: usize = 1_200_000;
 pub const ITEMS: usize = 10_000;
 /// Bytes that are read of a text in a status.
 pub const TEXT: usize = 4_096;
+/// Bytes of all values of Secrets that one enactment needs, before they are sealed.
+pub const SECRETS: usize = 65_536;
+/// Characters of the same when they are sealed, in base64.
+pub const SEALED_SECRETS: u64 = 90_000;
 /// Characters of a label's value.
 pub const LABEL: usize = 63;

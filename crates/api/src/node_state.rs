@@ -22,6 +22,9 @@ pub struct NodeStateStatus {
     pub handler_nmstate_version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handler_network_manager_version: Option<String>,
+    /// The public key to which the operator seals the values of Secrets for this node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sealing_key: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }

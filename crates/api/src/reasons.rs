@@ -16,6 +16,8 @@ words! {
         HostsOverlap,
         /// Addition: the document is refused wherever it is applied; no node was changed.
         DocumentRefused,
+        /// Addition: a Secret that the document refers to does not exist or cannot be read; the nodes that need it wait.
+        SecretUnavailable,
         /// Addition: the nodes have the previous version, as `rollout.undo` asks for, or have none.
         RolloutUndone,
         /// Addition: the operator cannot read the policy; nothing is changed for it.
@@ -41,6 +43,8 @@ words! {
         PoliciesConflict,
         /// Addition: the document is refused wherever it is applied.
         DocumentRefused,
+        /// Addition: a Secret that the document refers to does not exist or cannot be read.
+        SecretUnavailable,
         /// Addition: the host differs from what was applied.
         HostDrifted,
         /// Addition: what the policy changed was reverted.

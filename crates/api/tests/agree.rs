@@ -188,6 +188,7 @@ fn enactments() {
         release_expires: Some(Time(1)),
         failed_soak: Some(Time(1)),
         matched_mac: Some("m".into()),
+        sealed_secrets: Some(SealedSecrets { key: format!("{}=", "k".repeat(43)), message: "s".into() }),
         previous: Some(Previous { generation: 1, desired_state: Some(json!({})), capture: labels("c") }),
     };
     agree(kinds::ENACTMENT.plural, "spec", &spec);
@@ -220,6 +221,7 @@ fn states_of_nodes() {
         host_network_manager_version: Some("v".into()),
         handler_nmstate_version: Some("v".into()),
         handler_network_manager_version: Some("v".into()),
+        sealing_key: Some(format!("{}=", "k".repeat(43))),
         conditions: conditions(),
     };
     agree(kinds::NODE_STATE.plural, "status", &status);

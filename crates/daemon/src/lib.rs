@@ -1,4 +1,5 @@
-//! What agent and operator share as daemons: the connection to the API server, watches, metrics and health over HTTP.
+//! What agent and operator share as daemons: the connection to the API server, watches, metrics and health over HTTP,
+//! sealed messages.
 
 pub mod backoff;
 pub mod clock;
@@ -7,4 +8,5 @@ pub mod connections;
 pub mod http;
 pub mod metrics;
 pub mod renewal;
+pub mod sealing;
 pub mod watch;

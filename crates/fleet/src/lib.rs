@@ -3,3 +3,4 @@
 pub mod enactment;
 pub mod report;
 pub mod rollout;
+pub mod sealed_secrets;

@@ -56,7 +56,7 @@ fn node_state(case: &Case) -> String {
     let globs: Vec<String> = read(case, "filter.yaml").unwrap_or_default();
     let filter: Vec<Glob> = globs.iter().map(|pattern| Glob::new(pattern)).collect();
     let report = report(&read(case, "state.yaml").unwrap(), &filter, BUDGET);
-    let status = update(None, report, &Versions::default(), Time(1_784_541_600)).unwrap();
+    let status = update(None, report, &AgentFacts::default(), Time(1_784_541_600)).unwrap();
     yaml_serde::to_string(&serde_json::to_value(status).unwrap()).unwrap()
 }
 
@@ -127,12 +127,12 @@ fn nothing_is_written_when_nothing_changed() {
         "ipv4": { "enabled": true, "address": [{ "ip": "10.0.0.1", "prefix-length": 24, "valid-life-time": lifetime }] } }] })
     };
     let reported = |old: Option<&_>, lifetime: &str, now| {
-        update(old, report(&seen(lifetime), &[], BUDGET), &Versions::default(), Time(now))
+        update(old, report(&seen(lifetime), &[], BUDGET), &AgentFacts::default(), Time(now))
     };
     let first = reported(None, "90sec", 10).unwrap();
     assert_eq!(first.last_successful_update_time, Some(Time(10)));
     assert_eq!(reported(Some(&first), "60sec", 20), None);
-    let newer = Versions { network_manager: Some("1.58".into()), nmstate: None };
+    let newer = AgentFacts { network_manager: Some("1.58".into()), nmstate: None, sealing_key: None };
     let second = update(Some(&first), report(&seen("30sec"), &[], BUDGET), &newer, Time(30)).unwrap();
     assert_eq!(second.last_successful_update_time, Some(Time(30)));
     assert_eq!(second.conditions, first.conditions, "what did not change keeps its times");

@@ -5,12 +5,13 @@
 use std::collections::BTreeSet;
 
 use linesman_api::condition::{Condition, Truth};
-use linesman_api::enactment::{EnactmentSpec, EnactmentStatus, PolicyRef, Previous, Stage};
+use linesman_api::enactment::{EnactmentSpec, EnactmentStatus, PolicyRef, Previous, SealedSecrets, Stage};
 use linesman_api::policy::PolicySpec;
 use linesman_api::selector::Labels;
 use linesman_api::time::Time;
 use linesman_core::document::tree;
 use linesman_fleet::rollout::*;
+use linesman_fleet::sealed_secrets::{LookupError, Reference, UnavailableSecrets};
 use linesman_golden::{Case, Tree};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -59,6 +60,8 @@ struct Node {
     agent: Option<String>,
     #[serde(default)]
     macs: BTreeSet<MacAddress>,
+    /// Public, for Secrets.
+    key: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -83,6 +86,11 @@ struct Enactment {
     /// Since when they are true.
     since: Option<Time>,
     failed_soak: Option<Time>,
+    /// The key to which Secrets were sealed.
+    sealed_to: Option<String>,
+    /// Its agent reported after the last write of the operator.
+    #[serde(default)]
+    reported_last: bool,
     /// Why the agent asks to be released again.
     requests: Option<String>,
 }
@@ -130,6 +138,7 @@ fn node(node: Node) -> NodeFacts {
         cordoned: node.cordoned,
         agent_since,
         macs: node.macs,
+        sealing_key: node.key,
     }
 }
 
@@ -155,6 +164,7 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
         attempt,
         release_expires: written.expires,
         failed_soak: written.failed_soak,
+        sealed_secrets: written.sealed_to.map(|key| SealedSecrets { key, message: String::new() }),
         previous: written.previous,
     };
     let says = |kind: &String| {
@@ -165,12 +175,14 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
         attempt: (!written.says.is_empty()).then_some(attempt),
         conditions: written.says.iter().map(says).collect(),
         requests_release: written.requests.clone(),
+        observed_generation: Some(if written.reported_last { 7 } else { 6 }),
         ..EnactmentStatus::default()
     };
     EnactmentFacts {
         policy: name,
         node: written.node,
         version: "1".into(),
+        generation: 7,
         spec: Some(spec),
         status,
         ..EnactmentFacts::default()
@@ -184,8 +196,14 @@ fn decided(case: &Case) -> String {
     let enactments: Vec<Vec<Enactment>> = read(case, "enactments.yaml");
     let enactments: Vec<EnactmentFacts> =
         enactments.into_iter().flatten().map(|e| enactment(e, &policies, &nodes)).collect();
+    let missing: Vec<Vec<Reference>> = read(case, "missing-secrets.yaml");
+    let not_found =
+        |reference: &Reference| LookupError::NotFound { secret: format!("nmstate/{}", reference.name) };
+    let unavailable =
+        missing.into_iter().flatten().map(|reference| (reference.clone(), not_found(&reference)));
     let decision = decide(&Situation {
-        refused: Default::default(),
+        set_aside: Default::default(),
+        unavailable: UnavailableSecrets(unavailable.collect()),
         policy: &policies[0],
         policies: policies.iter().collect(),
         nodes: nodes.iter().collect(),

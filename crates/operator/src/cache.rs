@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use indexmap::IndexMap;
 use linesman_api::policy::PolicyStatus;
-use linesman_fleet::rollout::{EnactmentFacts, MacAddress, NodeFacts, PolicyFacts};
+use linesman_fleet::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
 
-use crate::facts::{Agent, KnownNode, KnownPolicy};
+use crate::facts::{Agent, KnownNode, KnownPolicy, may_need_secrets};
+use crate::reported_state::NodeReport;
 use crate::watch::{Change, WatchEvent, Watched};
 
 #[derive(Debug, Default)]
@@ -22,7 +23,9 @@ pub struct Cache {
     pub policy_objects: HashMap<String, PolicyObject>,
     node_objects: HashMap<String, KnownNode>,
     agents: HashMap<String, Agent>,
-    macs: HashMap<String, BTreeSet<MacAddress>>,
+    node_reports: HashMap<String, NodeReport>,
+    /// Policies whose nodes may need Secrets.
+    with_secrets: BTreeSet<String>,
     /// The newest versions that the watches have shown.
     pub latest: LatestVersions,
     /// Kinds of which the whole list is known.
@@ -75,7 +78,7 @@ impl Cache {
                 self.update_nodes(names)
             }
             WatchEvent::NodeStates(change) => {
-                let names = apply_to(&mut self.macs, change);
+                let names = apply_to(&mut self.node_reports, change);
                 self.update_nodes(names)
             }
             // It is listed again. Until then nothing is decided: what is new of one kind and what is old of another, as
@@ -89,21 +92,21 @@ impl Cache {
 
     /// Whether enough is known to decide anything.
     pub fn is_synced(&self) -> bool {
-        let needed = |watched: &Watched| *watched != Watched::NodeStates || self.needs_macs();
+        let needed = |watched: &Watched| *watched != Watched::NodeStates || self.needs_node_states();
         Watched::ALL.iter().filter(|watched| needed(watched)).all(|watched| self.synced.contains(watched))
     }
 
-    /// Whether any policy matches hosts by MAC address.
-    pub fn needs_macs(&self) -> bool {
+    /// Whether any policy matches hosts by MAC address or refers to Secrets.
+    pub fn needs_node_states(&self) -> bool {
         let by_mac =
             |policy: &PolicyFacts| policy.spec.hosts.iter().any(|host| host.matching.mac_address.is_some());
-        self.policies.values().any(by_mac)
+        !self.with_secrets.is_empty() || self.policies.values().any(by_mac)
     }
 
     /// NodeNetworkStates are not watched any more; what was known of them grows old.
-    pub fn forget_macs(&mut self) {
+    pub fn forget_node_states(&mut self) {
         self.synced.remove(&Watched::NodeStates);
-        let names = self.macs.drain().map(|(name, _)| name).collect();
+        let names = self.node_reports.drain().map(|(name, _)| name).collect();
         self.update_nodes(names);
     }
 
@@ -130,6 +133,7 @@ impl Cache {
             Change::Deleted { name, version } => {
                 self.latest.policies = self.latest.policies.max(version);
                 self.policies.swap_remove(&name);
+                self.with_secrets.remove(&name);
                 self.unreadable.remove(&name);
                 self.policy_objects.remove(&name);
                 Affected::AllPolicies
@@ -139,6 +143,7 @@ impl Cache {
                 self.policy_objects.clear();
                 self.unreadable.clear();
                 self.policies.clear();
+                self.with_secrets.clear();
                 for (name, _, object) in all {
                     self.put_policy(&name, object);
                 }
@@ -151,6 +156,8 @@ impl Cache {
     fn put_policy(&mut self, name: &str, known: KnownPolicy) -> bool {
         let KnownPolicy { facts, unreadable, version, finalizers, status } = known;
         self.policy_objects.insert(name.into(), PolicyObject { version, finalizers, status });
+        self.with_secrets.remove(name);
+        self.with_secrets.extend(may_need_secrets(&facts).then(|| name.to_owned()));
         match unreadable {
             Some(error) => {
                 self.unreadable.insert(name.into(), UnreadablePolicy { facts, error });
@@ -209,8 +216,10 @@ impl Cache {
             changed |= match self.node_objects.get(&name) {
                 Some(known) => {
                     let agent_since = since.get(name.as_str()).copied().flatten();
-                    let macs = self.macs.get(&name).cloned().unwrap_or_default();
-                    put(&mut self.nodes, name, NodeFacts { agent_since, macs, ..known.facts.clone() })
+                    let NodeReport { macs, sealing_key } =
+                        self.node_reports.get(&name).cloned().unwrap_or_default();
+                    let facts = NodeFacts { agent_since, macs, sealing_key, ..known.facts.clone() };
+                    put(&mut self.nodes, name, facts)
                 }
                 None => self.nodes.swap_remove(&name).is_some(),
             };

@@ -9,6 +9,7 @@ use linesman_api::policy::PolicyStatus;
 use linesman_api::time::Time;
 use linesman_api::{finalizers, labels, names};
 use linesman_fleet::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
+use linesman_fleet::sealed_secrets::needs_secrets;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownPolicy {
@@ -51,6 +52,13 @@ pub fn policy(policy: Policy) -> KnownPolicy {
     }
 }
 
+/// Also where only an earlier version did, to which `rollout.undo` returns.
+pub fn may_need_secrets(policy: &PolicyFacts) -> bool {
+    let hosts = policy.spec.hosts.iter().map(|host| host.desired_state.as_ref());
+    let mut documents = hosts.chain([policy.spec.desired_state.as_ref()]);
+    policy.undoes() || documents.any(|document| needs_secrets(document, false))
+}
+
 pub fn node(node: &Node) -> KnownNode {
     let mut conditions = node.status.iter().flat_map(|status| status.conditions.iter().flatten());
     let condition = conditions.find(|c| c.type_ == "Ready");
@@ -65,6 +73,7 @@ pub fn node(node: &Node) -> KnownNode {
             cordoned: node.spec.as_ref().and_then(|spec| spec.unschedulable).unwrap_or_default(),
             agent_since: None,
             macs: BTreeSet::new(),
+            sealing_key: None,
         },
         uid: node.uid().unwrap_or_default(),
     }
@@ -95,6 +104,7 @@ pub fn enactment(mut enactment: Enactment) -> Option<EnactmentFacts> {
         node,
         uid: enactment.metadata.uid.unwrap_or_default(),
         version: enactment.metadata.resource_version.unwrap_or_default(),
+        generation: enactment.metadata.generation.unwrap_or_default(),
         spec: enactment.spec,
         status: enactment.status,
         unreadable: enactment.unreadable_status,

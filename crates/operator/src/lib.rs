@@ -12,12 +12,14 @@ mod http;
 mod leadership;
 mod lease;
 pub mod metrics;
-mod nics;
 mod operator;
+mod pause;
 mod pending_writes;
 mod report;
+mod reported_state;
 mod rollout_state;
 mod run;
+mod secrets;
 mod watch;
 mod writer;
 

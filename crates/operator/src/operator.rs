@@ -11,7 +11,7 @@ use linesman_api::reasons::EventReason;
 use linesman_api::time::Time;
 use linesman_daemon::clock;
 use linesman_fleet::rollout::{
-    Action, Decision, PolicyEvent, Settings, Situation, decide, orphans, unreadable, write_refused,
+    Action, BlockedBy, Decision, PolicyEvent, Settings, Situation, decide, orphans, unreadable, write_refused,
 };
 
 use crate::Error;
@@ -19,6 +19,7 @@ use crate::cache::{Affected, Cache};
 use crate::events::{self, Subject};
 use crate::report::{Reported, report};
 use crate::rollout_state::RolloutState;
+use crate::secrets::{Found, Prepared, SecretReader};
 use crate::watch::{WatchEvent, Watched, Watches, is_unknown_kind, number};
 use crate::writer::{Writer, Written};
 
@@ -42,6 +43,7 @@ pub struct Operator {
     pub cache: Rc<RefCell<Cache>>,
     pub watches: Watches,
     pub writer: Writer,
+    pub secrets: SecretReader,
     pub identity: String,
     pub settings: Settings,
     pub rollouts: BTreeMap<String, RolloutState>,
@@ -80,9 +82,9 @@ impl Operator {
             let left = QUIET.min(end.saturating_duration_since(Instant::now()));
             next = tokio::time::timeout(left, self.watches.next()).await.ok().flatten();
         }
-        let needed = self.cache.borrow().needs_macs();
-        if self.watches.watch_nics(needed) && !needed {
-            self.cache.borrow_mut().forget_macs();
+        let needed = self.cache.borrow().needs_node_states();
+        if self.watches.watch_node_states(needed) && !needed {
+            self.cache.borrow_mut().forget_node_states();
         }
     }
 
@@ -144,6 +146,7 @@ impl Operator {
         for gone in self.rollouts.keys().filter(|name| !known.contains(*name)) {
             self.writer.metrics.in_flight(gone, None);
         }
+        self.read_secrets_again().await;
         self.reconcile_due(&known).await;
         self.announce_unreadable().await;
         if std::mem::take(&mut self.orphans) {
@@ -175,6 +178,22 @@ impl Operator {
         }
     }
 
+    /// Secrets that were missing may be there now.
+    #[allow(clippy::await_holding_refcell_ref)] // Only this loop changes the cache.
+    async fn read_secrets_again(&mut self) {
+        let (cache, now) = (self.cache.borrow(), Instant::now());
+        for (name, rollout) in &mut self.rollouts {
+            let generation = cache.policy(name).map_or(0, |policy| policy.generation);
+            let Some(secrets) = rollout.secrets_to_read(generation, now) else { continue };
+            let still = self.secrets.read_again(secrets).await;
+            if let Err(error) = &still {
+                let error = error as &dyn std::error::Error;
+                tracing::warn!(policy = name, error, "cannot read the Secrets of the policy");
+            }
+            rollout.secrets_read(still.ok(), now);
+        }
+    }
+
     /// Decides on all policies that are due by what is observed now, then carries the decisions out side by side.
     async fn reconcile_due(&mut self, known: &BTreeSet<String>) {
         let due: Vec<(String, RolloutState, Due)> =
@@ -201,13 +220,13 @@ impl Operator {
         if !rollout.is_due(now, time) || !rollout.pending.are_seen(&self.cache.borrow(), now) {
             return None;
         }
-        let Some(decision) = self.decide(name) else {
+        let Some(decision) = self.decide(name, now) else {
             let status = self.set_aside(name)?;
             let (name, rollout) = self.rollouts.remove_entry(name)?;
             return Some((name, rollout, Due { actions: Vec::new(), status }));
         };
         let (name, mut rollout) = self.rollouts.remove_entry(name)?;
-        rollout.decided(&decision);
+        rollout.decided(&decision, now);
         let in_flight = decision.status.unavailable_node_count_map.values().sum();
         self.writer.metrics.in_flight(&name, Some(in_flight));
         Some((name, rollout, Due { actions: decision.actions, status: decision.status }))
@@ -250,14 +269,15 @@ impl Operator {
         }
     }
 
-    fn decide(&self, name: &str) -> Option<Decision> {
-        let cache = self.cache.borrow();
+    fn decide(&self, name: &str, now: Instant) -> Option<Decision> {
+        let (cache, rollout) = (self.cache.borrow(), self.rollouts.get(name));
         let situation = Situation {
             policy: cache.policies.get(name)?,
             policies: cache.policies.values().collect(),
             nodes: cache.nodes.values().collect(),
             enactments: cache.enactments.values().collect(),
-            refused: self.rollouts.get(name).map(|it| it.refused_nodes(Instant::now())).unwrap_or_default(),
+            set_aside: rollout.map(|it| it.nodes_set_aside(now)).unwrap_or_default(),
+            unavailable: rollout.map(RolloutState::unavailable_secrets).unwrap_or_default(),
             settings: self.settings,
             now: Time(clock::now()),
         };
@@ -269,10 +289,38 @@ impl Operator {
     #[allow(clippy::await_holding_refcell_ref)] // Only this loop changes the cache.
     async fn act(&self, name: &str, rollout: &mut RolloutState, actions: &[Action]) -> Result<bool, Error> {
         let cache = self.cache.borrow();
-        let mut complete = true;
+        let (mut complete, mut found) = (true, Found::default());
         for action in actions.iter().take(BATCH) {
-            let written = self.writer.perform(name, action, &cache, Time(clock::now())).await;
-            match (written, action) {
+            let action = match self.secrets.prepare(action, &cache, &mut found).await? {
+                Prepared::Ready(action) => action,
+                Prepared::Unavailable(secrets) => {
+                    let generation = cache.policy(name).map_or(0, |policy| policy.generation);
+                    if rollout.secrets_unavailable(&secrets, generation, Instant::now()) {
+                        tracing::warn!(
+                            policy = name,
+                            ?secrets,
+                            "Secrets cannot be read; nodes wait for them"
+                        );
+                    }
+                    complete = false;
+                    continue;
+                }
+                Prepared::NotSealed { node, reason } => {
+                    let blocked_by = BlockedBy::SecretUnavailable(reason.clone());
+                    if rollout.set_node_aside(node, blocked_by, Instant::now()) {
+                        tracing::warn!(
+                            policy = name,
+                            node,
+                            reason,
+                            "Secrets cannot be passed on to the node"
+                        );
+                    }
+                    complete = false;
+                    continue;
+                }
+            };
+            let written = self.writer.perform(name, &action, &cache, Time(clock::now())).await;
+            match (written, &*action) {
                 (Ok(Written::Done(write)), action) => {
                     rollout.pending.expect(write, Instant::now());
                     if let Action::Enactment { node, .. } = action {
@@ -287,7 +335,7 @@ impl Operator {
                 (Err(error), Action::Enactment { node, .. }) => {
                     let Some(reason) = error.about_object() else { return Err(error) };
                     tracing::warn!(policy = name, node, reason, "the API server refuses the enactment");
-                    rollout.node_refused(node, reason, Instant::now());
+                    rollout.set_node_aside(node, BlockedBy::Refused(reason), Instant::now());
                     // The next decision leaves the node out, and its status says so.
                     complete = false;
                 }

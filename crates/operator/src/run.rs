@@ -13,6 +13,7 @@ use crate::http::OperatorEndpoints;
 use crate::lease::LeaderElector;
 use crate::metrics::Metrics;
 use crate::operator::Operator;
+use crate::secrets::SecretReader;
 use crate::watch::Watches;
 use crate::writer::Writer;
 use crate::{Config, Error};
@@ -34,6 +35,7 @@ pub async fn run(config: Config) -> Result<(), Error> {
     let mut operator = Operator {
         cache,
         watches: Watches::new(client.clone(), &config.namespace),
+        secrets: SecretReader { client: client.clone(), namespace: config.namespace.clone() },
         writer: Writer { client, leadership, metrics },
         identity: config.identity.clone(),
         settings: Settings { release_for: config.release_for },

@@ -1,6 +1,5 @@
 //! Watches of the cluster, each reduced to facts on the way in.
 
-use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::time::Duration;
 
@@ -14,11 +13,11 @@ use linesman_api::objects::{Enactment, Policy};
 use linesman_api::{kinds, labels};
 use linesman_daemon::backoff::Backoff;
 use linesman_daemon::watch::watch;
-use linesman_fleet::rollout::{EnactmentFacts, MacAddress};
+use linesman_fleet::rollout::EnactmentFacts;
 use serde::de::DeserializeOwned;
 
 use crate::facts::{self, Agent, KnownNode, KnownPolicy};
-use crate::nics::Nics;
+use crate::reported_state::{NodeReport, ReportedState};
 
 /// A watch without events for this long, in seconds, is started again: its connection may be dead.
 const WATCH: u32 = 120;
@@ -31,7 +30,7 @@ pub enum WatchEvent {
     Enactments(Change<EnactmentFacts>),
     Nodes(Change<KnownNode>),
     Agents(Change<Agent>),
-    NodeStates(Change<BTreeSet<MacAddress>>),
+    NodeStates(Change<NodeReport>),
     /// The watch is started again by itself.
     Failed {
         watched: Watched,
@@ -116,7 +115,7 @@ type Stream = BoxStream<'static, WatchEvent>;
 pub struct Watches {
     client: Client,
     streams: SelectAll<Stream>,
-    nics: Option<Stream>,
+    node_states: Option<Stream>,
 }
 
 impl Watches {
@@ -152,17 +151,18 @@ impl Watches {
                 |pod| facts::agent(&pod),
             ),
         ]);
-        Self { client, streams, nics: None }
+        Self { client, streams, node_states: None }
     }
 
-    /// NodeNetworkStates are big, so they are watched only while a policy matches by MAC address. Whether that changed.
-    pub fn watch_nics(&mut self, wanted: bool) -> bool {
-        let changed = wanted != self.nics.is_some();
+    /// NodeNetworkStates are big, so they are watched only while a policy matches by MAC address or refers to Secrets. Whether that
+    /// changed.
+    pub fn watch_node_states(&mut self, wanted: bool) -> bool {
+        let changed = wanted != self.node_states.is_some();
         if changed {
-            let api = || Api::<Nics>::all(self.client.clone());
-            self.nics = wanted.then(|| {
-                changes(Watched::NodeStates, api(), Config::default(), WatchEvent::NodeStates, |nics| {
-                    Some(nics.macs)
+            let api = || Api::<ReportedState>::all(self.client.clone());
+            self.node_states = wanted.then(|| {
+                changes(Watched::NodeStates, api(), Config::default(), WatchEvent::NodeStates, |state| {
+                    Some(state.report)
                 })
             });
         }
@@ -170,11 +170,11 @@ impl Watches {
     }
 
     pub async fn next(&mut self) -> Option<WatchEvent> {
-        match &mut self.nics {
+        match &mut self.node_states {
             None => self.streams.next().await,
-            Some(nics) => tokio::select! {
+            Some(node_states) => tokio::select! {
                 event = self.streams.next() => event,
-                event = nics.next() => event,
+                event = node_states.next() => event,
             },
         }
     }

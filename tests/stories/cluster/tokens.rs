@@ -65,18 +65,22 @@ fn a_stolen_token_cannot_write_objects_of_other_nodes() {
     );
 }
 
+fn make_secret(api: &Api, name: &str, namespace: &str) {
+    let words = ["create", "secret", "generic", name, "--from-literal=password=x", "-n", namespace];
+    api.cluster.run(&words).unwrap();
+}
+
 #[test]
-fn a_stolen_token_reads_secrets_only_by_name_in_the_agents_namespace() {
+fn a_stolen_token_of_an_agent_reads_no_secrets() {
     let api = Api::shared();
     let token = api.node("secretive");
     for namespace in [NAMESPACE, "default"] {
-        let secret = ["create", "secret", "generic", "eap", "--from-literal=password=x", "-n", namespace];
-        api.cluster.run(&secret).unwrap();
+        make_secret(&api, "eap", namespace);
     }
     let ask = |words: &[&str]| api.cluster.kubectl_as(&token, words, "").unwrap();
-    accepted(&ask(&["get", "secret", "eap", "-n", NAMESPACE]));
     for words in [
-        &["get", "secrets", "-n", NAMESPACE][..],
+        &["get", "secret", "eap", "-n", NAMESPACE][..],
+        &["get", "secrets", "-n", NAMESPACE],
         &["get", "secret", "eap", "-n", "default"],
         &["get", "secrets", "--all-namespaces"],
         &["delete", "secret", "eap", "-n", NAMESPACE],
@@ -273,12 +277,31 @@ fn a_stolen_token_of_the_operator_changes_nothing_of_a_policy_but_status_and_fin
         &["label", "node", "kept-as-is-a", "x=y"],
         &["create", "token", "nmstate-handler", "-n", NAMESPACE],
         &["delete", "pod", "nmstate-handler-kept-as-is-a", "-n", NAMESPACE],
-        &["get", "secrets", "-n", NAMESPACE],
-        &["get", "secrets", "-n", "default"],
     ] {
         refused(&api.cluster.kubectl_as(&token, words, "").unwrap(), "forbidden");
     }
     accepted(&api.patch_as_admin("nncp/kept-as-is", &json!({ "metadata": { "finalizers": [] } })));
+}
+
+#[test]
+fn a_stolen_token_of_the_operator_reads_secrets_only_by_name_in_its_namespace() {
+    let api = Api::shared();
+    let token = api.operator();
+    for namespace in [NAMESPACE, "default"] {
+        make_secret(&api, "of-a-policy", namespace);
+    }
+    let ask = |words: &[&str]| api.cluster.kubectl_as(&token, words, "").unwrap();
+    accepted(&ask(&["get", "secret", "of-a-policy", "-n", NAMESPACE]));
+    for words in [
+        &["get", "secrets", "-n", NAMESPACE][..],
+        &["get", "secrets", "-n", NAMESPACE, "--watch"],
+        &["get", "secret", "of-a-policy", "-n", "default"],
+        &["get", "secrets", "--all-namespaces"],
+        &["delete", "secret", "of-a-policy", "-n", NAMESPACE],
+        &["label", "secret", "of-a-policy", "x=y", "-n", NAMESPACE],
+    ] {
+        refused(&ask(words), "forbidden");
+    }
 }
 
 #[test]

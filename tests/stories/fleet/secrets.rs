@@ -1,7 +1,7 @@
 //! Secrets are referenced: only the host stores them.
 
 use linesman_lab::cluster::NAMESPACE;
-use linesman_tests::fleet::{ENACTMENTS, Fleet};
+use linesman_tests::fleet::{ENACTMENTS, Fleet, STATES};
 use linesman_tests::{NO_SUPPLICANT, observe};
 use serde_json::{Value, json};
 
@@ -96,4 +96,46 @@ fn nobody_else_reads_it(fleet: &Fleet) {
         assert!(!text.contains(CLEAR), "{place} holds it:\n{text}");
     }
     assert_eq!(kept, "", "what the agent remembers holds it");
+}
+
+#[test]
+fn an_agent_that_lost_its_key_makes_another_and_gets_its_secrets_again() {
+    const KEY: &str = "/var/lib/linesman/sealing-key.json";
+    let fleet = Fleet::new("lost-key", 1);
+    let node = fleet.node("n1");
+    let published = || {
+        let state = fleet.get(STATES, "n1").unwrap_or_default();
+        state["status"]["sealingKey"].as_str().map(str::to_owned)
+    };
+    let psk = || observe::ovs(node, "Open_vSwitch", ".", "external_ids:tunnel-psk");
+    secret(&fleet, &json!({ "psk": "first-phrase" }));
+    fleet.policy("tunnel", &tunnel(pointer("psk")));
+    fleet.wait_policy("tunnel", "Available");
+    assert_eq!(psk(), "first-phrase");
+    let first = published().expect("the agent publishes its key");
+    assert_eq!(node.sh(&format!("stat -c %a {KEY}")).unwrap().trim(), "600");
+    let kept = node.sh(&format!("cat {KEY}")).unwrap();
+    let private = kept.split('"').find(|text| text.len() == 44).expect("a key in base64").to_owned();
+
+    // Damaged: the rest of what the agent remembers is still there, and so is the policy.
+    fleet.kill_agent("n1");
+    node.sh(&format!("echo damaged > {KEY}")).unwrap();
+    fleet.start_agent(node);
+    fleet.eventually("another key is published", || published().is_some_and(|key| key != first));
+    let mut edited = tunnel(pointer("psk"));
+    edited["desiredState"]["ovs-db"]["external_ids"]["edited"] = json!("yes");
+    secret(&fleet, &json!({ "psk": "second-phrase" }));
+    fleet.policy("tunnel", &edited);
+    fleet.eventually("the Secret as it is now is applied", || psk() == "second-phrase");
+    fleet.wait_policy("tunnel", "Available");
+    let second = published().expect("the agent publishes its key");
+    fleet.kill_agent("n1");
+    fleet.start_agent(node);
+    fleet.refresh("n1");
+    assert_eq!(published(), Some(second), "a key that is not lost stays");
+
+    let objects = fleet.cluster.run(&["get", "nnce,nns,events", "-A", "-o", "yaml"]).unwrap();
+    for text in [objects, fleet.agent_log("n1"), fleet.operator_log("one")] {
+        assert!(!text.contains(&private) && !text.contains("-phrase"), "{text}");
+    }
 }

@@ -20,15 +20,17 @@ NodeNetworkConfigurationPolicy (`spec.desiredState`). `linesman check FILE` vali
 
 const SECRETS: &str = "\
 In a cluster, a policy must not contain secrets in plain text (passwords, keys, shared secrets: every key with such a
-name). Refer to a Secret in the agents' namespace instead. Each agent reads it when it applies the policy:
+name). Refer to a Secret in the namespace of the operator and the agents instead:
 
     802.1x:
       identity: host-1
       private-key: /etc/pki/host-1.key
       private-key-password: {secretKeyRef: {name: doors, key: host-1}}
 
-The plain text is stored only in the profile on the host. If the Secret changes, it is read again at the next change of
-the policy. In files on a host, without a cluster, secrets are in plain text.";
+The operator reads the Secret when it releases a node, and encrypts the value to the key of this node: no other node can
+read it. The plain text is stored only in the profile on the host. If the Secret changes, the new value is used from the
+next release of the policy on, or when a node tries again that could not be changed. In files on a host, without a
+cluster, secrets are in plain text.";
 
 const PORTS: &str = "\
 The list `bridge.port` of a `linux-bridge` or an `ovs-bridge` replaces the ports that NetworkManager manages: those with a

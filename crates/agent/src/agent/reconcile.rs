@@ -182,7 +182,7 @@ impl Agent {
             return;
         }
         let secrets = match &self.cluster {
-            Some(cluster) => cluster.secrets(&policies).await,
+            Some(cluster) => cluster.secrets(&policies),
             None => Secrets::default(),
         };
         let session = match act::begin(&self.config.settings).await {

@@ -5,14 +5,12 @@ use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::core::Status;
 use kube::{Api, Client};
 use linesman_api::enactment::EnactmentStatus;
 use linesman_api::names::{self, AGENT_MANAGER};
 use linesman_api::objects::{Enactment, NodeState, UnreadableSpec};
-use linesman_core::secrets::{LookupError, Reference};
 use linesman_daemon::renewal::Renewal;
 use linesman_fleet::enactment::{Bound, Unreadable};
 use serde::de::DeserializeOwned;
@@ -45,8 +43,6 @@ pub struct ClusterClient {
     /// Of all its connections.
     pub renewal: Renewal,
     pub node: String,
-    /// Of Linesman itself, and of what policies point to.
-    namespace: String,
 }
 
 impl std::fmt::Debug for ClusterClient {
@@ -57,10 +53,10 @@ impl std::fmt::Debug for ClusterClient {
 
 impl ClusterClient {
     /// Sends no request yet: the cluster may be away when the agent starts.
-    pub async fn new(kubeconfig: Option<&Path>, node: &str, namespace: &str) -> Result<Self, Error> {
+    pub async fn new(kubeconfig: Option<&Path>, node: &str) -> Result<Self, Error> {
         let renewal = Renewal::default();
         let client = linesman_daemon::cluster::connect_renewable(kubeconfig, &renewal).await?;
-        Ok(Self { client, renewal, node: node.into(), namespace: namespace.into() })
+        Ok(Self { client, renewal, node: node.into() })
     }
 
     pub fn client(&self) -> Client {
@@ -131,23 +127,6 @@ impl ClusterClient {
         ))
         .await
         .map(drop)
-    }
-
-    /// The value that a reference points to.
-    pub async fn secret(&self, reference: &Reference) -> Result<String, LookupError> {
-        let Reference { name, key } = reference;
-        let secret = || format!("{}/{name}", self.namespace);
-        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), &self.namespace);
-        let found = within(secrets.get(name)).await.map_err(|error| match error {
-            Error::Gone => LookupError::NotFound { secret: secret() },
-            other => LookupError::Unreadable { secret: secret(), reason: other.to_string() },
-        })?;
-        let bytes = found.data.and_then(|mut data| data.remove(key));
-        let bytes = bytes.ok_or_else(|| LookupError::NoKey { secret: secret(), key: key.clone() })?;
-        let text = String::from_utf8(bytes.0)
-            .map_err(|_| LookupError::NotText { secret: secret(), key: key.clone() })?;
-        // Editors and shells end a file with a newline that is not part of the value.
-        Ok(text.strip_suffix('\n').unwrap_or(&text).to_string())
     }
 
     pub async fn node_uid(&self) -> Result<String, Error> {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Config, Event};
+use linesman_api::enactment::EnactmentSpec;
 use linesman_api::objects::Enactment;
 use linesman_api::{labels, names};
 use linesman_daemon::watch::watch_renewed;
@@ -57,6 +58,13 @@ impl Enactments {
             NodeEnactment::Unreadable(_) => None,
         });
         readable.collect()
+    }
+
+    pub fn spec(&self, policy: &str) -> Option<&EnactmentSpec> {
+        match self.known.get(policy)? {
+            NodeEnactment::Readable(bound) => Some(&bound.spec),
+            NodeEnactment::Unreadable(_) => None,
+        }
     }
 
     pub fn unreadable(&self) -> Vec<Unreadable> {

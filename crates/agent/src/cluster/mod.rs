@@ -16,6 +16,7 @@ mod probes;
 mod publishing;
 mod releases;
 mod requests;
+mod secrets;
 mod states;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,9 +26,10 @@ use std::sync::Arc;
 
 use linesman_api::time::Time;
 use linesman_daemon::clock;
+use linesman_daemon::sealing::PrivateKey;
 use linesman_engine::{desired, nm};
 use linesman_fleet::enactment::AcceptedReleases;
-use linesman_fleet::report::{Glob, Versions};
+use linesman_fleet::report::{AgentFacts, Glob};
 use serde_json::Value;
 use tracing::warn;
 
@@ -56,6 +58,10 @@ pub struct Config {
 #[derive(Debug)]
 pub struct Cluster {
     client: ClusterClient,
+    /// Opens the values of Secrets.
+    private_key: PrivateKey,
+    /// Of these Secrets.
+    namespace: String,
     enactments: Enactments,
     states: States,
     updates: PendingUpdates,
@@ -79,14 +85,15 @@ pub struct Cluster {
 
 impl Cluster {
     pub async fn join(config: &Config, state_dir: &Path, metrics: Rc<Metrics>) -> crate::Result<Self> {
-        let client =
-            ClusterClient::new(config.kubeconfig.as_deref(), &config.node, &config.namespace).await?;
-        let versions = Versions {
+        let client = ClusterClient::new(config.kubeconfig.as_deref(), &config.node).await?;
+        let private_key = secrets::private_key(state_dir)?;
+        let facts = AgentFacts {
             network_manager: match nm::Nm::connect().await {
                 Ok(nm) => nm.version().await.ok(),
                 Err(_) => None,
             },
             nmstate: Some(desired::NMSTATE_VERSION.into()),
+            sealing_key: Some(private_key.public().to_string()),
         };
         let state_file = StateFile::accepted_releases(state_dir);
         let mut releases: AcceptedReleases = state_file.take()?;
@@ -97,10 +104,12 @@ impl Cluster {
                 &client,
                 StateFile::refresh_requests(state_dir),
                 config.filter.clone(),
-                versions,
+                facts,
             )?,
             updates: PendingUpdates::start(client.clone()),
             client,
+            private_key,
+            namespace: config.namespace.clone(),
             state_file,
             metrics,
             probes: Arc::new(ClusterProbes::new(config.kubeconfig.clone(), &config.node)),

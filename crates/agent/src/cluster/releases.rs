@@ -1,6 +1,5 @@
 //! Releases: accepted, planned, and what became of them.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
@@ -12,7 +11,6 @@ use linesman_core::codes::failures::NO_SNAPSHOT;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::policy::{OnDelete, Policy};
 use linesman_core::reconcile::{Ledger, PolicyState};
-use linesman_core::secrets::{Secrets, references};
 use linesman_daemon::clock;
 use linesman_engine::desired;
 use linesman_fleet::enactment::{self, AcceptedRelease, Bound, Validity};
@@ -224,18 +222,6 @@ impl Cluster {
                 unusable(bound, report::ended(&Outcome::abandoned(Category::Input, why), true))
             }
         }
-    }
-
-    /// The secrets that these policies refer to, read from the API server each time.
-    pub async fn secrets(&self, policies: &[Policy]) -> Secrets {
-        let mut found = Secrets::default();
-        let wanted: BTreeSet<_> =
-            policies.iter().flat_map(|policy| references(&policy.state).into_keys()).collect();
-        for reference in wanted {
-            let answer = self.client.secret(&reference).await;
-            found.0.insert(reference, answer);
-        }
-        found
     }
 
     /// Records what is about to be applied, so that the outcome can be reported after a crash.

@@ -13,7 +13,7 @@ use linesman_api::node_state::NodeStateStatus;
 use linesman_api::objects::{NodeState, NodeStateMeta};
 use linesman_api::time::Time;
 use linesman_daemon::watch::watch_renewed;
-use linesman_fleet::report::{BUDGET, Glob, Versions, report, update};
+use linesman_fleet::report::{AgentFacts, BUDGET, Glob, report, update};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -32,7 +32,7 @@ pub struct States {
     answered: Option<String>,
     state_file: StateFile,
     filter: Vec<Glob>,
-    versions: Versions,
+    facts: AgentFacts,
     /// What the cluster knows.
     known: Option<NodeStateStatus>,
     compared: bool,
@@ -53,7 +53,7 @@ impl States {
         client: &ClusterClient,
         state_file: StateFile,
         filter: Vec<Glob>,
-        versions: Versions,
+        facts: AgentFacts,
     ) -> crate::Result<Self> {
         let api: Api<NodeStateMeta> = Api::all(client.client());
         let own = Config::default().fields(&format!("metadata.name={}", client.node));
@@ -64,7 +64,7 @@ impl States {
             answered: state_file.take()?,
             state_file,
             filter,
-            versions,
+            facts,
             known: None,
             compared: false,
             listed: false,
@@ -146,7 +146,7 @@ impl States {
         }
         let report = report(seen, &self.filter, BUDGET);
         let known = self.known.as_ref().filter(|_| !self.forced);
-        let Some(status) = update(known, report, &self.versions, now) else {
+        let Some(status) = update(known, report, &self.facts, now) else {
             self.pace.held = None;
             return None;
         };

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::schema::*;
 use super::{Definition, column};
 use crate::kinds;
+use crate::limits::SEALED_SECRETS;
 
 pub fn crd() -> Value {
     Definition {
@@ -73,11 +74,32 @@ fn spec() -> Value {
                  exists, the address matches no other node.",
             ),
         ),
+        ("sealedSecrets", sealed_secrets()),
         ("previous", previous()),
     ])
     .required(&["policy", "stage"])
     .rule("self.stage != 'Released' || has(self.releaseExpires)", "releaseExpires is required when stage is Released")
     .about("spec is what the agent on the node should do. Only the operator writes it.")
+}
+
+fn sealed_secrets() -> Value {
+    object([
+        (
+            "key",
+            public_key().about("key is the public key of the node: status.sealingKey of its NodeNetworkState at the release."),
+        ),
+        (
+            "message",
+            short(SEALED_SECRETS).about(
+                "message contains the values, encrypted with HPKE (RFC 9180) and bound to this node, policy and release. In base64.",
+            ),
+        ),
+    ])
+    .required(&["key", "message"])
+    .about(
+        "sealedSecrets are the values of the Secrets that desiredState refers to, read by the operator for this release. Only the \
+         agent on this node can decrypt them.",
+    )
 }
 
 fn policy() -> Value {

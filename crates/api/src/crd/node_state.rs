@@ -36,6 +36,13 @@ pub fn crd() -> Value {
                 "handlerNetworkManagerVersion is the version of NetworkManager that the agent talks to.",
             ),
         ),
+        (
+            "sealingKey",
+            public_key().about(
+                "sealingKey is the X25519 public key of the agent, in base64. The operator encrypts the values of Secrets for this \
+                 node to it. The private key does not leave the node.",
+            ),
+        ),
         ("conditions", conditions("Available and Failing")),
     ])
     .about("status is the observed network state, written by the agent on the node.");

@@ -41,6 +41,11 @@ pub fn short(length: u64) -> Value {
     json!({ "type": "string", "maxLength": length })
 }
 
+/// 32 bytes in base64.
+pub fn public_key() -> Value {
+    short(44).with("pattern", "^[A-Za-z0-9+/]{43}=$")
+}
+
 pub fn word(words: &[&str]) -> Value {
     json!({ "type": "string", "enum": words })
 }

@@ -155,6 +155,8 @@ pub enum LookupError {
     NoKey { secret: String, key: String },
     #[error("the Secret {secret}: {key} is no text")]
     NotText { secret: String, key: String },
+    #[error("the Secret {secret}: {key} is longer than {limit} bytes")]
+    TooLong { secret: String, key: String, limit: usize },
 }
 
 /// A reference that cannot be filled in. The place has no colon behind it: what follows the name of a secret is masked wherever
@@ -179,12 +181,8 @@ impl std::fmt::Debug for Secrets {
 impl Secrets {
     /// The state with every reference filled in, or what is missing and where it is needed.
     pub fn fill(&self, state: &Value) -> Result<Value, MissingSecret> {
-        for (reference, place) in references(state) {
-            match self.0.get(&reference) {
-                Some(Ok(_)) => {}
-                Some(Err(source)) => return Err(MissingSecret { place, source: source.clone() }),
-                None => return Err(MissingSecret { place, source: LookupError::NoCluster }),
-            }
+        if let Some(missing) = self.missing(state) {
+            return Err(missing);
         }
         let mut state = state.clone();
         replace(&mut state, &mut |value| {
@@ -192,6 +190,15 @@ impl Secrets {
             known.as_ref().ok().map(|text| text.as_str().into())
         });
         Ok(state)
+    }
+
+    /// The first reference that cannot be filled in.
+    pub fn missing(&self, state: &Value) -> Option<MissingSecret> {
+        references(state).into_iter().find_map(|(reference, place)| match self.0.get(&reference) {
+            Some(Ok(_)) => None,
+            Some(Err(source)) => Some(MissingSecret { place, source: source.clone() }),
+            None => Some(MissingSecret { place, source: LookupError::NoCluster }),
+        })
     }
 
     /// Takes the clear text out of what others said about the change.

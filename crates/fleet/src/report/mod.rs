@@ -14,4 +14,4 @@ pub use drift::drift;
 pub use enactment::{applying, ended, refused, retrying};
 pub use glob::Glob;
 pub use linesman_core::outcome::{Category, Outcome, Verdict};
-pub use node_state::{BUDGET, NodeStateReport, Versions, report, update};
+pub use node_state::{AgentFacts, BUDGET, NodeStateReport, report, update};

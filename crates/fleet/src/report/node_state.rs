@@ -26,10 +26,13 @@ pub struct NodeStateReport {
     pub omitted: Vec<String>,
 }
 
+/// What an agent says of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Versions {
+pub struct AgentFacts {
     pub network_manager: Option<String>,
     pub nmstate: Option<String>,
+    /// Its public key.
+    pub sealing_key: Option<String>,
 }
 
 /// What was seen, without what nobody should or would read.
@@ -78,7 +81,7 @@ fn half_seen(interface: &Value) -> bool {
 pub fn update(
     old: Option<&NodeStateStatus>,
     report: NodeStateReport,
-    versions: &Versions,
+    facts: &AgentFacts,
     now: Time,
 ) -> Option<NodeStateStatus> {
     let known = old.map(|old| old.conditions.as_slice()).unwrap_or_default();
@@ -90,9 +93,10 @@ pub fn update(
         current_state: Some(report.state),
         omitted: report.omitted,
         last_successful_update_time: old.and_then(|old| old.last_successful_update_time),
-        host_network_manager_version: versions.network_manager.clone(),
-        handler_nmstate_version: versions.nmstate.clone(),
+        host_network_manager_version: facts.network_manager.clone(),
+        handler_nmstate_version: facts.nmstate.clone(),
         handler_network_manager_version: None,
+        sealing_key: facts.sealing_key.clone(),
         conditions: dated(known, conditions, now),
     };
     let news = old != Some(&new);

@@ -9,6 +9,9 @@ use super::overlay::{OverlayError, state_for};
 use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
 
+const NO_KEY: &str = "the policy refers to a Secret, and the agent on the node has not published a key to encrypt it with; \
+                      update the agent if it is older than the operator";
+
 /// A node, and what its enactment should be.
 #[derive(Debug)]
 pub struct Candidate<'a> {
@@ -62,6 +65,11 @@ impl<'a> Candidate<'a> {
         let phase = match (phase, node.not_ready()) {
             (NodePhase::Waiting | NodePhase::Claimed, Some(why)) => {
                 NodePhase::Blocked(BlockedBy::NodeNotReady(why))
+            }
+            (NodePhase::Waiting | NodePhase::Claimed, None)
+                if node.sealing_key.is_none() && content.needs_secrets() =>
+            {
+                NodePhase::Blocked(BlockedBy::WaitsFor(NO_KEY.into()))
             }
             (phase, _) => phase,
         };

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::facts::{EnactmentFacts, PolicyFacts};
 use super::progress::NodeProgress;
+use crate::sealed_secrets::needs_secrets;
 use linesman_core::mac_address::MacAddress;
 
 #[derive(Debug, Clone)]
@@ -58,6 +59,10 @@ impl Content {
         }
     }
 
+    pub fn needs_secrets(&self) -> bool {
+        needs_secrets(self.state.as_ref(), self.revert)
+    }
+
     /// Whether the enactment has this content already, for this very policy.
     pub fn is_current(&self, policy: &PolicyFacts, enactment: &EnactmentFacts) -> bool {
         enactment
@@ -94,6 +99,7 @@ pub fn enactment_spec(
         // The next release must expire later than this one, or the agent takes it for an old one.
         release_expires: old.and_then(|spec| spec.release_expires),
         failed_soak: None,
+        sealed_secrets: None,
         matched_mac: content.mac.as_ref().map(ToString::to_string),
         previous: before.and_then(|enactment| previous(policy, content, enactment)),
     }

@@ -124,11 +124,12 @@ fn retry_after_dependency(candidate: &mut Candidate<'_>, others: &OtherPolicies<
     }
 }
 
-/// A node whose enactment is refused takes no slot from the others.
+/// A node whose enactment cannot be written takes no slot from the others.
 fn set_aside(candidate: &mut Candidate<'_>, situation: &Situation<'_>) {
     let waits = matches!(candidate.phase, NodePhase::Waiting | NodePhase::Claimed | NodePhase::Blocked(_));
-    if let Some(reason) = situation.refused.get(candidate.node.name.as_str()).filter(|_| waits) {
-        candidate.phase = NodePhase::Blocked(BlockedBy::Refused(reason.to_string()));
+    let reason = situation.sets_aside(candidate.node, candidate.content.as_ref());
+    if let Some(reason) = reason.filter(|_| waits) {
+        candidate.phase = NodePhase::Blocked(reason);
     }
 }
 

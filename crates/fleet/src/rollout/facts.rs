@@ -12,6 +12,10 @@ use linesman_api::time::Time;
 use linesman_core::mac_address::MacAddress;
 use serde::{Deserialize, Serialize};
 
+use super::content::Content;
+use super::phase::BlockedBy;
+use crate::sealed_secrets::UnavailableSecrets;
+
 #[derive(Debug)]
 pub struct Situation<'a> {
     /// The policy to decide on.
@@ -22,8 +26,10 @@ pub struct Situation<'a> {
     pub nodes: Vec<&'a NodeFacts>,
     /// Of all policies.
     pub enactments: Vec<&'a EnactmentFacts>,
-    /// Nodes whose enactment of this policy the API server refuses, each with the reason: they wait, the others go on.
-    pub refused: BTreeMap<&'a str, &'a str>,
+    /// Nodes whose enactment of this policy could not be written, each with the reason: they wait, the others go on.
+    pub set_aside: BTreeMap<&'a str, &'a BlockedBy>,
+    /// Nodes that need one of these wait, too.
+    pub unavailable: UnavailableSecrets,
     pub settings: Settings,
     pub now: Time,
 }
@@ -73,6 +79,8 @@ pub struct NodeFacts {
     pub agent_since: Option<Time>,
     /// Of its NICs, from its NodeNetworkState.
     pub macs: BTreeSet<MacAddress>,
+    /// The public key that its agent published in its NodeNetworkState.
+    pub sealing_key: Option<String>,
 }
 
 /// The enactment of one policy on one node.
@@ -85,6 +93,8 @@ pub struct EnactmentFacts {
     pub uid: String,
     /// `metadata.resourceVersion`: writes are only for this version.
     pub version: String,
+    /// `metadata.generation`: grows with every write to the spec.
+    pub generation: i64,
     /// None: of kubernetes-nmstate, which had no spec.
     pub spec: Option<EnactmentSpec>,
     pub status: EnactmentStatus,
@@ -153,6 +163,13 @@ impl fmt::Display for NotReady {
 impl<'a> Situation<'a> {
     pub fn others(&self) -> impl Iterator<Item = &'a PolicyFacts> {
         self.policies.iter().copied().filter(|other| other.name != self.policy.name)
+    }
+
+    /// Why nothing is written for this node now.
+    pub fn sets_aside(&self, node: &NodeFacts, content: Option<&Content>) -> Option<BlockedBy> {
+        let state = content.filter(|content| !content.revert).and_then(|content| content.state.as_ref());
+        let written = self.set_aside.get(node.name.as_str()).map(|reason| (*reason).clone());
+        written.or_else(|| Some(BlockedBy::SecretUnavailable(self.unavailable.reason(state?)?)))
     }
 
     pub fn own(&self) -> impl Iterator<Item = &'a EnactmentFacts> {

@@ -102,7 +102,8 @@ mod tests {
             policies: vec![&policy],
             nodes: nodes.iter().collect(),
             enactments: enactments.iter().collect(),
-            refused: BTreeMap::new(),
+            set_aside: BTreeMap::new(),
+            unavailable: Default::default(),
             settings: Settings::default(),
             now: Time(0),
         };

@@ -42,6 +42,8 @@ pub enum BlockedBy {
     HostsOverlap(String),
     /// The document cannot be given to any agent.
     DocumentRefused(String),
+    /// A Secret that the document refers to does not exist or cannot be read.
+    SecretUnavailable(String),
     Paused,
     Stopped(StopReason),
     /// The canaries are not all configured.
@@ -74,6 +76,7 @@ impl fmt::Display for BlockedBy {
             Self::Conflict(reason)
             | Self::HostsOverlap(reason)
             | Self::DocumentRefused(reason)
+            | Self::SecretUnavailable(reason)
             | Self::WaitsFor(reason) => f.write_str(reason),
             Self::Stopped(reason) => reason.fmt(f),
             Self::Canary => f.write_str("waits until all canaries are configured"),

@@ -68,6 +68,7 @@ fn describe_step(step: &Step) -> String {
         Step::Unclaim(_) => format!("give the slot back, {version}"),
         Step::Release { until, .. } => format!("release until {until}, {version}"),
         Step::Withdraw(_) => format!("withdraw the release, {version}"),
+        Step::Seal(_) => format!("seal the Secrets again, {version}"),
         Step::FailSoak(_) => format!("count as failed, {version}"),
         Step::Expire(_) => format!("expire {version}"),
         Step::SetStatus(status) => {

@@ -92,8 +92,28 @@ impl<'a> Slots<'a> {
                 Some(Step::Withdraw(Box::new(self.spec(&content, Some(enactment), Stage::Bound))))
             }
             (Some(content), None) if !current => Some(self.supersede(candidate, &content, enactment)),
+            (Some(content), None) if self.must_be_sealed(candidate, &content, enactment) => {
+                Some(Step::Seal(Box::new(spec.clone())))
+            }
             _ => self.queue.status(enactment).map(Step::SetStatus),
         }
+    }
+
+    /// Whether the agent cannot open the Secrets: it has lost its key since, or an older operator sealed nothing. Or it has failed with
+    /// them, and tries again with those that are there now.
+    fn must_be_sealed(
+        &self,
+        candidate: &Candidate<'a>,
+        content: &Content,
+        enactment: &EnactmentFacts,
+    ) -> bool {
+        let (Some(key), Some(spec)) = (&candidate.node.sealing_key, &enactment.spec) else { return false };
+        let is_sealed = spec.sealed_secrets.as_ref().is_some_and(|sealed| sealed.key == *key);
+        let retries = matches!(NodeProgress::of(enactment), NodeProgress::Retrying { .. });
+        let failed_with_these = retries && enactment.status.observed_generation == Some(enactment.generation);
+        (!is_sealed || failed_with_these)
+            && content.needs_secrets()
+            && self.situation.sets_aside(candidate.node, Some(content)).is_none()
     }
 
     /// The node keeps its slot for the new content.
@@ -103,9 +123,10 @@ impl<'a> Slots<'a> {
         content: &Content,
         enactment: &EnactmentFacts,
     ) -> Step {
-        match candidate.node.not_ready() {
-            Some(why) => {
-                candidate.phase = NodePhase::Blocked(BlockedBy::NodeNotReady(why));
+        let not_ready = candidate.node.not_ready().map(BlockedBy::NodeNotReady);
+        match not_ready.or_else(|| self.situation.sets_aside(candidate.node, Some(content))) {
+            Some(blocked_by) => {
+                candidate.phase = NodePhase::Blocked(blocked_by);
                 Step::Withdraw(Box::new(self.spec(content, Some(enactment), Stage::Bound)))
             }
             None => {
@@ -198,6 +219,7 @@ impl<'a> Slots<'a> {
                 let reason = match blocked_by {
                     BlockedBy::Conflict(_) => EnactmentReason::PoliciesConflict,
                     BlockedBy::DocumentRefused(_) => EnactmentReason::DocumentRefused,
+                    BlockedBy::SecretUnavailable(_) => EnactmentReason::SecretUnavailable,
                     _ => EnactmentReason::Blocked,
                 };
                 WaitingStatus::pending(reason, blocked_by.to_string())

@@ -167,6 +167,7 @@ fn refusal(blocked_by: &BlockedBy) -> Option<PolicyReason> {
         BlockedBy::Conflict(_) => Some(PolicyReason::PoliciesConflict),
         BlockedBy::HostsOverlap(_) => Some(PolicyReason::HostsOverlap),
         BlockedBy::DocumentRefused(_) => Some(PolicyReason::DocumentRefused),
+        BlockedBy::SecretUnavailable(_) => Some(PolicyReason::SecretUnavailable),
         _ => None,
     }
 }

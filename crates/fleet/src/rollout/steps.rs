@@ -31,6 +31,8 @@ pub enum Step {
         spec: Box<EnactmentSpec>,
         until: Time,
     },
+    /// The release stays as it is, with Secrets as they are now, sealed to the key that the node has now.
+    Seal(Box<EnactmentSpec>),
     /// Withdraw a release under which the agent changes nothing at this moment.
     Withdraw(Box<EnactmentSpec>),
     /// The agent did not finish in time.
@@ -61,6 +63,7 @@ impl Step {
             | Self::Claim(spec)
             | Self::Unclaim(spec)
             | Self::Withdraw(spec)
+            | Self::Seal(spec)
             | Self::FailSoak(spec)
             | Self::Expire(spec) => Some(spec),
             Self::Release { spec, .. } => Some(spec),

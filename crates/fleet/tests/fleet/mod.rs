@@ -336,7 +336,8 @@ impl Fleet {
         let settings = Settings { release_for: 300 };
         let decide = |enactments: &[EnactmentFacts], nodes: &[NodeFacts]| {
             decide(&Situation {
-                refused: Default::default(),
+                set_aside: Default::default(),
+                unavailable: Default::default(),
                 policy: &policies[policy],
                 policies: policies.iter().collect(),
                 nodes: nodes.iter().collect(),

@@ -1,4 +1,4 @@
-//! A NodeNetworkState of which only the NICs are read: the rest of it can be a megabyte, and is the node's own to write.
+//! A NodeNetworkState of which only the NICs and the key are read: the rest of it can be a megabyte, and is the node's own to write.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,7 +13,13 @@ use serde_json::Value;
 
 const PARTS: Part = Part::Fields(&[
     ("metadata", METADATA),
-    ("status", Part::Fields(&[("currentState", Part::Fields(&[("interfaces", Part::Each(&NIC))]))])),
+    (
+        "status",
+        Part::Fields(&[
+            ("currentState", Part::Fields(&[("interfaces", Part::Each(&NIC))])),
+            ("sealingKey", Part::Scalar),
+        ]),
+    ),
 ]);
 const NIC: Part = Part::Fields(&[
     ("type", Part::Scalar),
@@ -23,18 +29,27 @@ const NIC: Part = Part::Fields(&[
 
 /// Reading it never fails: an interface that makes no sense has no MAC address.
 #[derive(Debug, Clone, Default)]
-pub struct Nics {
+pub struct ReportedState {
     pub metadata: ObjectMeta,
-    pub macs: BTreeSet<MacAddress>,
+    pub report: NodeReport,
 }
 
-impl<'de> Deserialize<'de> for Nics {
+/// What a node says of itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NodeReport {
+    pub macs: BTreeSet<MacAddress>,
+    pub sealing_key: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for ReportedState {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut value = bounded::read(&PARTS, from)?.value;
         let metadata = value.get_mut("metadata").map(Value::take).unwrap_or_default();
         let interfaces = value.pointer("/status/currentState/interfaces").and_then(Value::as_array);
         let macs = interfaces.into_iter().flatten().flat_map(macs).collect();
-        Ok(Self { metadata: ObjectMeta::deserialize(metadata).unwrap_or_default(), macs })
+        let sealing_key = value.pointer("/status/sealingKey").and_then(Value::as_str).map(str::to_owned);
+        let metadata = ObjectMeta::deserialize(metadata).unwrap_or_default();
+        Ok(Self { metadata, report: NodeReport { macs, sealing_key } })
     }
 }
 
@@ -50,7 +65,7 @@ fn macs(interface: &Value) -> impl Iterator<Item = MacAddress> {
         .into_iter()
 }
 
-impl Resource for Nics {
+impl Resource for ReportedState {
     type DynamicType = ();
     type Scope = <NodeState as Resource>::Scope;
 
@@ -87,15 +102,19 @@ mod tests {
     fn macs_are_those_of_nics_whatever_else_a_node_writes() {
         let deep = format!("{}1{}", r#"{"a":"#.repeat(200), "}".repeat(200));
         let text = format!(
-            r#"{{"metadata":{{"name":"w1","managedFields":[{deep}]}},"status":{{"currentState":{{"routes":{deep},"interfaces":[
+            r#"{{"metadata":{{"name":"w1","managedFields":[{deep}]}},"status":{{"sealingKey":"k","x":{deep},"currentState":{{"routes":{deep},"interfaces":[
             {{"name":"eth0","type":"ethernet","mac-address":"52:54:00:00:00:01","permanent-mac-address":"52:54:00:00:00:02","x":{deep}}},
             {{"name":"br0","type":"linux-bridge","mac-address":"52:54:00:00:00:03"}},
             {{"type":"ethernet","mac-address":{deep}}}, {{"type":7,"mac-address":-1}}, "eth7", [],
             {{"name":"eth1","type":"veth","mac-address":"52:54:00:00:00:04"}}]}}}}}}"#
         );
-        let nics: Nics = serde_json::from_str(&text).unwrap();
+        let nics: ReportedState = serde_json::from_str(&text).unwrap();
         let want = ["52:54:00:00:00:01", "52:54:00:00:00:02", "52:54:00:00:00:04"];
-        assert_eq!(nics.macs.iter().map(ToString::to_string).collect::<Vec<_>>(), want);
+        assert_eq!(nics.report.macs.iter().map(ToString::to_string).collect::<Vec<_>>(), want);
+        assert_eq!(nics.report.sealing_key.as_deref(), Some("k"));
+        let strange: ReportedState =
+            serde_json::from_str(&format!(r#"{{"status":{{"sealingKey":{deep}}}}}"#)).unwrap();
+        assert_eq!(strange.report, NodeReport::default());
         assert_eq!(nics.metadata.name.as_deref(), Some("w1"));
     }
 }
