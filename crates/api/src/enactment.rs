@@ -21,6 +21,9 @@ pub struct EnactmentSpec {
     /// Undo what the policy changed, instead of applying it. Never inferred from something that is missing.
     #[serde(skip_serializing_if = "is_false")]
     pub revert: bool,
+    /// Why the node is instructed: tells whether it had this version already.
+    #[serde(skip_serializing_if = "is_rollout")]
+    pub purpose: Purpose,
     pub stage: Stage,
     /// Counts the operator's attempts on this node; `status.attempt` is the one that the status belongs to.
     pub attempt: i64,
@@ -59,6 +62,17 @@ pub enum Stage {
     Released,
     /// Did not finish in time, and counts as failed. A later report of the agent is accepted.
     Expired,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Purpose {
+    /// A version that the node does not have.
+    #[default]
+    Rollout,
+    /// The version that the node has: its options changed, or it is corrected.
+    Repeat,
+    /// The version before, as `rollout.undo` asks for.
+    Undo,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -120,4 +134,8 @@ pub struct MetaInfo {
 
 fn is_false(b: &bool) -> bool {
     !b
+}
+
+fn is_rollout(purpose: &Purpose) -> bool {
+    *purpose == Purpose::Rollout
 }

@@ -183,6 +183,7 @@ fn enactments() {
         capture: labels("c"),
         options,
         revert: true,
+        purpose: Purpose::Undo,
         stage: Stage::Released,
         attempt: 1,
         release_expires: Some(Time(1)),

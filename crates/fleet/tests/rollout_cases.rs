@@ -5,7 +5,8 @@
 use std::collections::BTreeSet;
 
 use linesman_api::condition::{Condition, Truth};
-use linesman_api::enactment::{EnactmentSpec, EnactmentStatus, PolicyRef, Previous, Stage};
+use linesman_api::enactment::{EnactmentSpec, EnactmentStatus, PolicyRef, Previous, Purpose, Stage};
+use linesman_api::options::Options;
 use linesman_api::policy::PolicySpec;
 use linesman_api::selector::Labels;
 use linesman_api::time::Time;
@@ -19,7 +20,7 @@ use serde_json::Value;
 const ROLLOUT: Tree = Tree {
     root: concat!(env!("CARGO_MANIFEST_DIR"), "/cases/rollout"),
     outputs: &["decision.txt"],
-    at_least: 62,
+    at_least: 65,
 };
 const NOW: Time = Time(1_784_541_600);
 
@@ -70,9 +71,13 @@ struct Enactment {
     generation: Option<i64>,
     /// Default: what the policy says now.
     state: Option<Value>,
+    #[serde(default)]
+    purpose: Purpose,
     stage: Stage,
     attempt: Option<i64>,
     expires: Option<Time>,
+    /// Default: as the policy has them now.
+    options: Option<Options>,
     #[serde(default)]
     revert: bool,
     previous: Option<Previous>,
@@ -149,8 +154,9 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
         },
         desired_state: written.state.clone().or_else(current),
         capture: policy.map(|policy| policy.spec.capture.clone()).unwrap_or_default(),
-        options: policy.map(|policy| policy.spec.options()).unwrap_or_default(),
+        options: written.options.or(policy.map(|policy| policy.spec.options())).unwrap_or_default(),
         revert: written.revert,
+        purpose: written.purpose,
         stage: written.stage,
         attempt,
         release_expires: written.expires,

@@ -39,6 +39,14 @@ fn explain(fleet: &Fleet) {
                 _ => false,
             };
             assert!(excused, "{}: {node} is {phase:?}\n{}", policy.name, decision.render());
+            let applied = fleet.applied.get(&(policy.name.clone(), node.clone()));
+            let undone = rollout.undo && matches!(phase, NodePhase::Done | NodePhase::Unaffected);
+            assert!(
+                !undone || applied.is_none() || applied != policy.spec.desired_state.as_ref(),
+                "{}: {node} has what was undone\n{}",
+                policy.name,
+                decision.render()
+            );
         }
         assert_eq!(decision.status.conditions.iter().filter(|c| c.is_true()).count(), 1, "one summary");
         if !rollout.paused && !rollout.abort && !rollout.undo && failed == 0 {

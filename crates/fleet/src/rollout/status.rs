@@ -7,6 +7,7 @@ use linesman_api::policy::{BlockedNode, NodeCounts, PolicyStatus, Waves};
 use linesman_api::reasons::PolicyReason;
 
 use super::candidate::Candidate;
+use super::content::applied;
 use super::facts::{EnactmentFacts, PolicyFacts};
 use super::gate::Gate;
 use super::limit::beyond_all;
@@ -23,7 +24,7 @@ pub fn status(
     gate: &Gate<'_>,
     limit: usize,
 ) -> PolicyStatus {
-    let counts = counts(candidates);
+    let counts = counts(policy, candidates);
     let changing =
         candidates.iter().filter(|c| c.progress().is_some_and(NodeProgress::has_slot)).count() as u64;
     PolicyStatus {
@@ -41,7 +42,7 @@ pub fn status(
     }
 }
 
-fn counts(candidates: &[Candidate<'_>]) -> NodeCounts {
+fn counts(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> NodeCounts {
     let mut counts = NodeCounts { matching: candidates.len() as u64, ..NodeCounts::default() };
     for candidate in candidates {
         let count = match &candidate.phase {
@@ -50,7 +51,11 @@ fn counts(candidates: &[Candidate<'_>]) -> NodeCounts {
             NodePhase::Failed(_) => &mut counts.failing,
             NodePhase::Blocked(BlockedBy::NodeNotReady(_)) => &mut counts.not_ready,
             NodePhase::Blocked(BlockedBy::Stopped(_) | BlockedBy::NoPreviousVersion) => &mut counts.aborted,
-            // It joined, or never had its turn: that it stays as it is was asked for.
+            // It never had its turn: that it stays as it is was asked for.
+            NodePhase::Unaffected if candidate.enactment.is_some_and(|e| applied(policy, e).is_some()) => {
+                &mut counts.available
+            }
+            // It joined.
             NodePhase::Unaffected => continue,
             NodePhase::Waiting | NodePhase::Blocked(_) => &mut counts.pending,
         };
