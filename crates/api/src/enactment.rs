@@ -30,6 +30,10 @@ pub struct EnactmentSpec {
     /// The operator sets `Expired` then. Always later than that of the release before: so an agent recognises a new release.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_expires: Option<Time>,
+    /// Set if the node was not ready when it was released: since when, as its object said. Only ever compared for equality: whether
+    /// the node was ready in between is known without its clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_ready_since: Option<Time>,
     /// When the node became not ready, soon after this attempt had succeeded: it counts as failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_soak: Option<Time>,

@@ -187,6 +187,7 @@ fn enactments() {
         stage: Stage::Released,
         attempt: 1,
         release_expires: Some(Time(1)),
+        not_ready_since: Some(Time(1)),
         failed_soak: Some(Time(1)),
         matched_mac: Some("m".into()),
         previous: Some(Previous { generation: 1, desired_state: Some(json!({})), capture: labels("c") }),

@@ -20,7 +20,7 @@ use serde_json::Value;
 const ROLLOUT: Tree = Tree {
     root: concat!(env!("CARGO_MANIFEST_DIR"), "/cases/rollout"),
     outputs: &["decision.txt"],
-    at_least: 65,
+    at_least: 67,
 };
 const NOW: Time = Time(1_784_541_600);
 
@@ -87,6 +87,8 @@ struct Enactment {
     message: Option<String>,
     /// Since when they are true.
     since: Option<Time>,
+    /// Of its node, when it was released.
+    not_ready_since: Option<Time>,
     failed_soak: Option<Time>,
     /// Why the agent asks to be released again.
     requests: Option<String>,
@@ -160,6 +162,7 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
         stage: written.stage,
         attempt,
         release_expires: written.expires,
+        not_ready_since: written.not_ready_since,
         failed_soak: written.failed_soak,
         previous: written.previous,
     };

@@ -67,6 +67,12 @@ fn spec() -> Value {
             ),
         ),
         (
+            "notReadySince",
+            time().about(
+                "notReadySince is set if the node was not ready when it was released: since when, as its condition Ready says.",
+            ),
+        ),
+        (
             "failedSoak",
             time().about(
                 "failedSoak is when the node became not ready within rollout.soak after this attempt had succeeded. The node \

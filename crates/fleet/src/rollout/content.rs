@@ -100,6 +100,7 @@ pub fn enactment_spec(
         attempt: attempt(before) + i64::from(stage == Stage::Claimed),
         // The next release must expire later than this one, or the agent takes it for an old one.
         release_expires: old.and_then(|spec| spec.release_expires),
+        not_ready_since: None,
         failed_soak: None,
         matched_mac: content.mac.as_ref().map(ToString::to_string),
         previous: before.and_then(|enactment| previous(policy, content, enactment)),

@@ -151,7 +151,12 @@ impl<'a> Slots<'a> {
         let now = self.situation.now.plus(for_seconds);
         // An agent accepts a release only if it expires later than the last one: clocks of operators may differ.
         let until = spec.release_expires.map_or(now, |last| now.max(last.plus(1)));
-        let mut spec = EnactmentSpec { stage: Stage::Released, release_expires: Some(until), ..spec.clone() };
+        let mut spec = EnactmentSpec {
+            stage: Stage::Released,
+            release_expires: Some(until),
+            not_ready_since: candidate.node.lost_since(),
+            ..spec.clone()
+        };
         // If it fails, it failed at this generation.
         spec.policy.generation = spec.policy.generation.max(self.situation.policy.generation);
         Some(Step::Release { spec: Box::new(spec), until })
