@@ -127,3 +127,23 @@ fn a_node_with_a_long_name_is_configured_and_one_whose_name_is_too_long_stops_no
     let policy = fleet.cluster.get("nncp", &name).unwrap().unwrap();
     assert_eq!(policy["status"]["blockedNodes"][0]["node"], longer.as_str());
 }
+
+#[test]
+fn names_with_dots_that_coincide_stop_one_node_of_one_policy() {
+    let fleet = SimulatedFleet::new("same-names", &["n1", "n2"]);
+    fleet.cluster.add_nodes(&["n1.x"], &[("role", "other")]).unwrap();
+    let _operator = fleet.operator("first", &[]);
+    fleet.policy("p", &json!({ "nodeSelector": { "role": "other" }, "desiredState": bridge("br1") }));
+    fleet.wait_policy("p", "Available");
+    // Its enactment on n1 would have the name of the one of p on n1.x.
+    fleet.policy("x.p", &json!({ "maxUnavailable": 1, "desiredState": bridge("br2") }));
+    for node in ["n1.x", "n2"] {
+        fleet.wait_enactment("x.p", node, "Available");
+    }
+    let message = wait_degraded(&fleet, "x.p", "WriteRefused");
+    let why = "n1: the API server refuses its enactment: its name, n1.x.p, is that of the policy p on the node n1.x";
+    assert!(message.starts_with(why), "{message}");
+    // Once the name is free, it goes on.
+    fleet.cluster.run(&["delete", "nncp", "p", "--timeout=60s"]).unwrap();
+    fleet.wait_policy("x.p", "Available");
+}
