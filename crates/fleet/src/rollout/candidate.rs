@@ -2,6 +2,7 @@
 
 use linesman_api::enactment::Purpose;
 use linesman_api::reasons::ReleaseRequest::{self, ConflictEnded, Drifted, RecordLost};
+use linesman_api::time::Time;
 
 use super::content::{Content, applied, version};
 use super::facts::{EnactmentFacts, NodeFacts, PolicyFacts};
@@ -116,10 +117,20 @@ impl<'a> Candidate<'a> {
         self.enactment.map(NodeProgress::of)
     }
 
-    /// Whether the node has this version already: those that never had it come first.
-    pub fn is_repeated(&self) -> bool {
-        self.progress() == Some(NodeProgress::Available)
-            && self.enactment.is_some_and(|enactment| enactment.request().is_some())
+    /// Whether the node has this version already, or tried it at this generation: those that have not come first.
+    pub fn is_repeated(&self, policy: &PolicyFacts) -> bool {
+        let generation = self.enactment.and_then(|e| Some(e.spec.as_ref()?.policy.generation));
+        let ended = match self.progress() {
+            Some(NodeProgress::Available) => true,
+            Some(NodeProgress::Failing | NodeProgress::Expired { .. }) => generation == Some(policy.generation),
+            _ => false,
+        };
+        ended && self.is_current(policy)
+    }
+
+    /// The last release of a node that is released again: the one whose is oldest comes first.
+    pub fn last_release(&self, policy: &PolicyFacts) -> Option<Time> {
+        self.enactment?.spec.as_ref().filter(|_| self.is_repeated(policy))?.release_expires
     }
 
     /// Whether the enactment is what it should be.

@@ -47,7 +47,8 @@ impl<'a> Slots<'a> {
         }
         let mut waiting: Vec<&mut Candidate<'a>> =
             candidates.iter_mut().filter(|c| !c.progress().is_some_and(NodeProgress::has_slot)).collect();
-        waiting.sort_by_key(|candidate| candidate.is_repeated());
+        // None comes first.
+        waiting.sort_by_key(|candidate| candidate.last_release(self.situation.policy));
         for candidate in waiting {
             if let Some(step) = self.waiting(candidate) {
                 let action = Action::for_node(&candidate.node.name, candidate.enactment, step);
