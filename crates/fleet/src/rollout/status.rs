@@ -2,7 +2,7 @@
 
 use linesman_api::condition::{Condition, Truth, find};
 use linesman_api::conditions::{EnactmentCondition, PolicyCondition};
-use linesman_api::options::OnDelete;
+use linesman_api::options::{Drift, OnDelete};
 use linesman_api::policy::{BlockedNode, NodeCounts, PolicyStatus, Waves};
 use linesman_api::reasons::PolicyReason;
 
@@ -82,7 +82,7 @@ fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Bloc
         NodePhase::Blocked(BlockedBy::Paused | BlockedBy::Stopped(_) | BlockedBy::Canary) => None,
         NodePhase::Blocked(reason) => Some(blocked(c, reason.to_string())),
         NodePhase::InProgress => Some(blocked(c, format!("is being changed, but {}", hidden(c)?))),
-        _ => None,
+        _ => drift(c).map(|drifted| blocked(c, describe_drift(policy, drifted))),
     });
     let canaries = policy.spec.rollout.iter().flat_map(|rollout| &rollout.canary);
     let unknown =
@@ -162,6 +162,7 @@ fn conditions(
     } else {
         (Available, PolicyReason::SuccessfullyConfigured, configured(counts) + &not_ready(counts))
     };
+    let message = message + &drifted(candidates);
     let summary = Summary { condition, reason, message: message + &capped(policy, counts) };
     PolicyCondition::ALL.iter().map(|kind| summary.of(*kind, policy.generation)).collect()
 }
@@ -265,6 +266,28 @@ fn progressing(policy: &PolicyFacts, gate: &Gate<'_>, counts: &NodeCounts) -> St
         (None, canaries) => format!("; waiting for the canaries: {}", canaries.join(", ")),
     };
     progress + &reason + &not_ready(counts)
+}
+
+fn drifted(candidates: &[Candidate<'_>]) -> String {
+    match candidates.iter().filter_map(drift).count() {
+        0 => String::new(),
+        1 => "; 1 has drifted".into(),
+        many => format!("; {many} have drifted"),
+    }
+}
+
+/// How a node differs that is configured and asks for no correction.
+fn drift<'a>(candidate: &Candidate<'a>) -> Option<&'a Condition> {
+    let enactment = candidate.enactment.filter(|_| candidate.phase == NodePhase::Done)?;
+    find(&enactment.status.conditions, EnactmentCondition::Drifted).filter(|drifted| drifted.is_true())
+}
+
+fn describe_drift(policy: &PolicyFacts, drifted: &Condition) -> String {
+    let stopped = match policy.spec.options().drift {
+        Drift::Correct => ", and is not corrected: it drifted again after several corrections",
+        _ => "",
+    };
+    format!("has drifted{stopped}: {}", drifted.message)
 }
 
 fn capped(policy: &PolicyFacts, counts: &NodeCounts) -> String {
