@@ -148,7 +148,7 @@ fn conditions(
     } else if let Some((node, reason)) = unwritten {
         (Degraded, PolicyReason::WriteRefused, format!("{node}: {reason}; trying again"))
     } else if counts.failing + counts.aborted > 0 {
-        (Degraded, failed_because(candidates), degraded(gate, counts))
+        (Degraded, failed_because(candidates), degraded(candidates, gate, counts))
     } else if let Some((node, reason, blocked_by)) = refused {
         (Degraded, reason, format!("{node}: {blocked_by}"))
     } else if unfinished {
@@ -235,14 +235,22 @@ fn undone(counts: &NodeCounts) -> String {
     )
 }
 
-fn degraded(gate: &Gate<'_>, counts: &NodeCounts) -> String {
+fn degraded(candidates: &[Candidate<'_>], gate: &Gate<'_>, counts: &NodeCounts) -> String {
     let mut parts = Vec::new();
     if counts.failing > 0 {
         parts.push(format!("{} of {} nodes failed", counts.failing, counts.matching));
     }
-    if counts.aborted > 0 {
-        let reason = gate.closed_by().map_or_else(|| "the rollout was undone".into(), ToString::to_string);
-        parts.push(format!("{} not started: {reason}", counts.aborted));
+    let stays = |c: &&Candidate<'_>| c.phase == NodePhase::Blocked(BlockedBy::NoPreviousVersion);
+    let stay = candidates.iter().filter(stays).count() as u64;
+    if stay > 0 {
+        parts.push(format!(
+            "{stay} of {} nodes cannot be undone: they have no previous version, and stay as they are",
+            counts.matching
+        ));
+    }
+    if counts.aborted > stay {
+        let reason = gate.closed_by().map(ToString::to_string).unwrap_or_default();
+        parts.push(format!("{} not started: {reason}", counts.aborted - stay));
     }
     let rest = counts.progressing + counts.pending;
     if rest > 0 {
