@@ -216,15 +216,17 @@ impl<'a> Slots<'a> {
             (None, Some(content)) if !not_ready => {
                 Some(Step::Bind(Box::new(self.spec(content, None, Stage::Bound))))
             }
-            (Some(enactment), content) if NodeProgress::of(enactment) == NodeProgress::Bound => {
+            (Some(enactment), content) => {
                 let policy = self.situation.policy;
                 match content.as_ref().filter(|content| !content.is_current(policy, enactment)) {
+                    // What became of the version before says nothing about this one.
                     Some(content) => {
                         Some(Step::Bind(Box::new(self.spec(content, Some(enactment), Stage::Bound))))
                     }
-                    None => {
+                    None if NodeProgress::of(enactment) == NodeProgress::Bound => {
                         status.differs_from(&enactment.status.conditions).then_some(Step::SetStatus(status))
                     }
+                    None => None,
                 }
             }
             _ => None,
