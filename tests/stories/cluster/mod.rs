@@ -13,6 +13,7 @@ mod operator_lost;
 mod operator_revert;
 mod operator_rollout;
 mod operator_soak;
+mod operator_undo;
 mod tokens;
 mod validation;
 mod versions;

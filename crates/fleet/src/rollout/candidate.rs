@@ -78,8 +78,7 @@ impl<'a> Candidate<'a> {
         enactment: &'a EnactmentFacts,
         new: &Content,
     ) -> Self {
-        let without_content =
-            |phase| Self { node, enactment: Some(enactment), content: None, phase };
+        let without_content = |phase| Self { node, enactment: Some(enactment), content: None, phase };
         let progress = NodeProgress::of(enactment);
         if progress.has_started() {
             return without_content(NodePhase::InProgress);
@@ -122,7 +121,9 @@ impl<'a> Candidate<'a> {
         let generation = self.enactment.and_then(|e| Some(e.spec.as_ref()?.policy.generation));
         let ended = match self.progress() {
             Some(NodeProgress::Available) => true,
-            Some(NodeProgress::Failing | NodeProgress::Expired { .. }) => generation == Some(policy.generation),
+            Some(NodeProgress::Failing | NodeProgress::Expired { .. }) => {
+                generation == Some(policy.generation)
+            }
             _ => false,
         };
         ended && self.is_current(policy)
