@@ -40,11 +40,13 @@ fn documents_are_limited_in_depth_number_and_size() {
     accepted(&attempt(json!({ "desiredState": few })));
     refused(&attempt(json!({ "desiredState": bridges(5000) })), "must have at most 2000 interfaces");
     refused(&attempt(host(bridges(2001))), "must have at most 2000 interfaces");
-    refused(&attempt(json!({ "desiredState": long(400_001) })), "must have at most 400000 characters");
-    refused(&attempt(host(long(400_001))), "must have at most 400000 characters");
+    refused(&attempt(json!({ "desiredState": long(400_001) })), "must have at most 400000 bytes");
+    refused(&attempt(host(long(400_001))), "must have at most 400000 bytes");
+    let wide = json!({ "interfaces": [{ "name": "eth1", "description": "\u{4e2d}".repeat(140_000) }] });
+    refused(&attempt(json!({ "desiredState": wide })), "must have at most 400000 bytes");
     let mut both = host(long(350_000));
     both["desiredState"] = long(350_000);
-    refused(&attempt(both), "together must have at most 600000 characters");
+    refused(&attempt(both), "together must have at most 600000 bytes");
     let hosts = |count| -> Value {
         let address = |n: usize| {
             json!({ "name": "eth1", "type": "ethernet", "state": "up", "ipv4": { "enabled": true, "dhcp": false,
