@@ -18,7 +18,8 @@ const KNOWN: [&str; 8] =
     ["capture", "desired", "desiredState", "priority", "onDelete", "drift", "probes", "patience"];
 
 /// No probe can answer in no time: every change would be rolled back.
-const NO_PATIENCE: &str = "'patience' is at least 1 second and cannot be 0; use 'probes: []' to run no probes";
+const NO_PATIENCE: &str =
+    "'patience' is at least 1 second and cannot be 0; use 'probes: []' to run no probes";
 
 /// What was read; each probe with its place.
 #[derive(Debug, Default)]
