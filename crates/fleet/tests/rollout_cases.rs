@@ -20,7 +20,7 @@ use serde_json::Value;
 const ROLLOUT: Tree = Tree {
     root: concat!(env!("CARGO_MANIFEST_DIR"), "/cases/rollout"),
     outputs: &["decision.txt"],
-    at_least: 72,
+    at_least: 74,
 };
 const NOW: Time = Time(1_784_541_600);
 
@@ -84,6 +84,7 @@ struct Enactment {
     /// Conditions that are true, of this attempt.
     #[serde(default)]
     says: Vec<String>,
+    reason: Option<String>,
     message: Option<String>,
     /// Since when they are true.
     since: Option<Time>,
@@ -168,7 +169,9 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
     };
     let says = |kind: &String| {
         let message = written.message.clone().unwrap_or_default();
-        Condition { last_transition_time: written.since, ..Condition::new(kind, Truth::True, "", message) }
+        let reason = written.reason.clone().unwrap_or_default();
+        let condition = Condition::new(kind, Truth::True, "", message);
+        Condition { last_transition_time: written.since, reason, ..condition }
     };
     let status = EnactmentStatus {
         attempt: (!written.says.is_empty()).then_some(attempt),

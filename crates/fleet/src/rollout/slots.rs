@@ -10,7 +10,7 @@ use super::conflicts::OtherPolicies;
 use super::content::{Content, enactment_spec};
 use super::facts::{EnactmentFacts, Situation};
 use super::gate::Gate;
-use super::phase::{BlockedBy, NodePhase};
+use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
 use super::queue::Queue;
 use super::quorum::Quorum;
@@ -193,6 +193,8 @@ impl<'a> Slots<'a> {
 
     /// Says in the enactment what a waiting node waits for.
     fn bound(&self, candidate: &Candidate<'a>) -> Option<Step> {
+        let progress = candidate.progress();
+        let never_began = matches!(progress, Some(NodeProgress::Expired { started: false, .. }));
         let status = match &candidate.phase {
             NodePhase::Blocked(BlockedBy::Refused(_)) => return None,
             NodePhase::Waiting => WaitingStatus::pending(
@@ -209,6 +211,9 @@ impl<'a> Slots<'a> {
                 WaitingStatus::pending(reason, blocked_by.to_string())
             }
             NodePhase::Unaffected => WaitingStatus::aborted("the rollout was undone"),
+            NodePhase::Failed(Failure::Expired) if never_began => WaitingStatus::failing(
+                "the agent on the node did not begin in time after the release; edit the policy to try again",
+            ),
             _ => return None,
         };
         let not_ready = matches!(candidate.phase, NodePhase::Blocked(BlockedBy::NodeNotReady(_)));
@@ -223,7 +228,7 @@ impl<'a> Slots<'a> {
                     Some(content) => {
                         Some(Step::Bind(Box::new(self.spec(content, Some(enactment), Stage::Bound))))
                     }
-                    None if NodeProgress::of(enactment) == NodeProgress::Bound => {
+                    None if never_began || progress == Some(NodeProgress::Bound) => {
                         status.differs_from(&enactment.status.conditions).then_some(Step::SetStatus(status))
                     }
                     None => None,

@@ -148,7 +148,8 @@ fn conditions(
     } else if let Some((node, reason)) = unwritten {
         (Degraded, PolicyReason::WriteRefused, format!("{node}: {reason}; trying again"))
     } else if counts.failing + counts.aborted > 0 {
-        (Degraded, failed_because(candidates), degraded(candidates, gate, counts))
+        let reason = failed_because(candidates);
+        (Degraded, reason, degraded(candidates, gate, counts) + &first_of(candidates, reason))
     } else if let Some((node, reason, blocked_by)) = refused {
         (Degraded, reason, format!("{node}: {blocked_by}"))
     } else if unfinished {
@@ -187,6 +188,16 @@ fn failed_because(candidates: &[Candidate<'_>]) -> PolicyReason {
     };
     let own = [PolicyReason::DocumentRefused, PolicyReason::PoliciesConflict];
     own.into_iter().find(|reason| known(*reason)).unwrap_or(PolicyReason::FailedToConfigure)
+}
+
+/// What is wrong with the policy itself, as the first node says it.
+fn first_of(candidates: &[Candidate<'_>], reason: PolicyReason) -> String {
+    let own = |failing: &&Condition| failing.is_true() && failing.reason == reason.as_str();
+    let first = candidates.iter().filter(|_| reason != PolicyReason::FailedToConfigure).find_map(|c| {
+        let failing = find(&c.enactment?.status.conditions, EnactmentCondition::Failing).filter(own)?;
+        Some(format!("; {}: {}", c.node.name, failing.message))
+    });
+    first.unwrap_or_default()
 }
 
 pub(super) struct Summary {

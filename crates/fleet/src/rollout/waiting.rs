@@ -6,7 +6,7 @@ use linesman_api::reasons::EnactmentReason;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaitingStatus {
-    /// The condition that is true: Pending or Aborted.
+    /// The condition that is true: Pending, Aborted or Failing.
     pub condition: EnactmentCondition,
     pub reason: EnactmentReason,
     pub message: String,
@@ -17,6 +17,15 @@ impl WaitingStatus {
         Self {
             condition: EnactmentCondition::Aborted,
             reason: EnactmentReason::ConfigurationAborted,
+            message: message.into(),
+        }
+    }
+
+    /// Nobody else says so: the agent did nothing, and may never return.
+    pub fn failing(message: impl Into<String>) -> Self {
+        Self {
+            condition: EnactmentCondition::Failing,
+            reason: EnactmentReason::FailedToConfigure,
             message: message.into(),
         }
     }
