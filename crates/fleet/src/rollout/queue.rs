@@ -39,7 +39,7 @@ impl<'a> Queue<'a> {
                 "is released, and the agent on the node has not begun yet",
             ),
         };
-        status.differs_from(&enactment.status.conditions).then_some(status)
+        status.unsaid(enactment)
     }
 
     /// When it should say so.

@@ -229,7 +229,7 @@ impl<'a> Slots<'a> {
                         Some(Step::Bind(Box::new(self.spec(content, Some(enactment), Stage::Bound))))
                     }
                     None if never_began || progress == Some(NodeProgress::Bound) => {
-                        status.differs_from(&enactment.status.conditions).then_some(Step::SetStatus(status))
+                        status.unsaid(enactment).map(Step::SetStatus)
                     }
                     None => None,
                 }
