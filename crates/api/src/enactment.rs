@@ -21,12 +21,19 @@ pub struct EnactmentSpec {
     /// Undo what the policy changed, instead of applying it. Never inferred from something that is missing.
     #[serde(skip_serializing_if = "is_false")]
     pub revert: bool,
+    /// Why the node is instructed: tells whether it had this version already.
+    #[serde(skip_serializing_if = "is_rollout")]
+    pub purpose: Purpose,
     pub stage: Stage,
     /// Counts the operator's attempts on this node; `status.attempt` is the one that the status belongs to.
     pub attempt: i64,
     /// The operator sets `Expired` then. Always later than that of the release before: so an agent recognises a new release.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release_expires: Option<Time>,
+    /// Set if the node was not ready when it was released: since when, as its object said. Only ever compared for equality: whether
+    /// the node was ready in between is known without its clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_ready_since: Option<Time>,
     /// When the node became not ready, soon after this attempt had succeeded: it counts as failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_soak: Option<Time>,
@@ -71,6 +78,17 @@ pub enum Stage {
     Released,
     /// Did not finish in time, and counts as failed. A later report of the agent is accepted.
     Expired,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Purpose {
+    /// A version that the node does not have.
+    #[default]
+    Rollout,
+    /// The version that the node has: its options changed, or it is corrected.
+    Repeat,
+    /// The version before, as `rollout.undo` asks for.
+    Undo,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -132,4 +150,8 @@ pub struct MetaInfo {
 
 fn is_false(b: &bool) -> bool {
     !b
+}
+
+fn is_rollout(purpose: &Purpose) -> bool {
+    *purpose == Purpose::Rollout
 }

@@ -4,13 +4,13 @@
 pub const DOCUMENT_DEPTH: usize = 24;
 /// Levels that are read of any object. What is nested deeper is not read.
 pub const READ_DEPTH: usize = 64;
-/// Characters of a document. An enactment holds it up to three times (spec, previous, status), and etcd stores 1.5 MB.
+/// Bytes of a document. An enactment holds it up to three times (spec, previous, status), and etcd stores 1.5 MB.
 pub const DOCUMENT_SIZE: usize = 400_000;
-/// Characters of all documents of a policy, the hosts' included.
+/// Bytes of all documents of a policy, the hosts' included.
 pub const POLICY_SIZE: usize = 600_000;
 /// Interfaces of a document.
 pub const INTERFACES: usize = 2_000;
-/// Characters of a state that a node reports; agents report at most a million bytes.
+/// Bytes of a state that a node reports; agents report at most a million bytes.
 pub const STATE_SIZE: usize = 1_200_000;
 /// Items that are read of a list in a status.
 pub const ITEMS: usize = 10_000;

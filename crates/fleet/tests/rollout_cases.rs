@@ -5,7 +5,10 @@
 use std::collections::BTreeSet;
 
 use linesman_api::condition::{Condition, Truth};
-use linesman_api::enactment::{EnactmentSpec, EnactmentStatus, PolicyRef, Previous, SealedSecrets, Stage};
+use linesman_api::enactment::{
+    EnactmentSpec, EnactmentStatus, PolicyRef, Previous, Purpose, SealedSecrets, Stage,
+};
+use linesman_api::options::Options;
 use linesman_api::policy::PolicySpec;
 use linesman_api::selector::Labels;
 use linesman_api::time::Time;
@@ -20,7 +23,7 @@ use serde_json::Value;
 const ROLLOUT: Tree = Tree {
     root: concat!(env!("CARGO_MANIFEST_DIR"), "/cases/rollout"),
     outputs: &["decision.txt"],
-    at_least: 62,
+    at_least: 74,
 };
 const NOW: Time = Time(1_784_541_600);
 
@@ -73,18 +76,25 @@ struct Enactment {
     generation: Option<i64>,
     /// Default: what the policy says now.
     state: Option<Value>,
+    #[serde(default)]
+    purpose: Purpose,
     stage: Stage,
     attempt: Option<i64>,
     expires: Option<Time>,
+    /// Default: as the policy has them now.
+    options: Option<Options>,
     #[serde(default)]
     revert: bool,
     previous: Option<Previous>,
     /// Conditions that are true, of this attempt.
     #[serde(default)]
     says: Vec<String>,
+    reason: Option<String>,
     message: Option<String>,
     /// Since when they are true.
     since: Option<Time>,
+    /// Of its node, when it was released.
+    not_ready_since: Option<Time>,
     failed_soak: Option<Time>,
     /// The key to which Secrets were sealed.
     sealed_to: Option<String>,
@@ -158,18 +168,22 @@ fn enactment(written: Enactment, policies: &[PolicyFacts], nodes: &[NodeFacts]) 
         },
         desired_state: written.state.clone().or_else(current),
         capture: policy.map(|policy| policy.spec.capture.clone()).unwrap_or_default(),
-        options: policy.map(|policy| policy.spec.options()).unwrap_or_default(),
+        options: written.options.or(policy.map(|policy| policy.spec.options())).unwrap_or_default(),
         revert: written.revert,
+        purpose: written.purpose,
         stage: written.stage,
         attempt,
         release_expires: written.expires,
+        not_ready_since: written.not_ready_since,
         failed_soak: written.failed_soak,
         sealed_secrets: written.sealed_to.map(|key| SealedSecrets { key, message: String::new() }),
         previous: written.previous,
     };
     let says = |kind: &String| {
         let message = written.message.clone().unwrap_or_default();
-        Condition { last_transition_time: written.since, ..Condition::new(kind, Truth::True, "", message) }
+        let reason = written.reason.clone().unwrap_or_default();
+        let condition = Condition::new(kind, Truth::True, "", message);
+        Condition { last_transition_time: written.since, reason, ..condition }
     };
     let status = EnactmentStatus {
         attempt: (!written.says.is_empty()).then_some(attempt),

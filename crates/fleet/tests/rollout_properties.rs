@@ -39,6 +39,14 @@ fn explain(fleet: &Fleet) {
                 _ => false,
             };
             assert!(excused, "{}: {node} is {phase:?}\n{}", policy.name, decision.render());
+            let applied = fleet.applied.get(&(policy.name.clone(), node.clone()));
+            let undone = rollout.undo && matches!(phase, NodePhase::Done | NodePhase::Unaffected);
+            assert!(
+                !undone || applied.is_none() || applied != policy.spec.desired_state.as_ref(),
+                "{}: {node} has what was undone\n{}",
+                policy.name,
+                decision.render()
+            );
         }
         assert_eq!(decision.status.conditions.iter().filter(|c| c.is_true()).count(), 1, "one summary");
         if !rollout.paused && !rollout.abort && !rollout.undo && failed == 0 {
@@ -137,4 +145,31 @@ fn two_operators_cannot_overdraw_the_limit_in_any_order() {
 #[test]
 fn two_operators_cannot_overdraw_the_control_plane_in_any_order() {
     every_order(1, [0, 1], 2);
+}
+
+/// With its token, a node asks for a correction whenever one has ended; another one needs one.
+#[test]
+fn a_node_that_asks_again_and_again_starves_nobody() {
+    let mut fleet = Fleet::new();
+    fleet.happen(&Event::Edit { policy: 0, edit: Edit::AtATime(1) });
+    fleet.settle();
+    let (greedy, other) = (3, 5);
+    fleet.happen(&Event::Drift { node: other, policy: 0 });
+    let (mut corrected, mut releases) = (false, 0);
+    for _ in 0..120 {
+        fleet.happen(&Event::Drift { node: greedy, policy: 0 });
+        fleet.happen(&Event::Hear { operator: 0, enactments: 0, nodes: 0, policies: 0 });
+        fleet.happen(&Event::Act { operator: 0, policy: 0, writes: 99 });
+        for node in [greedy, other] {
+            let before = fleet.in_flight(POLICIES[0]);
+            fleet.happen(&Event::Begin { node, policy: 0 });
+            fleet.happen(&Event::End { node, well: true });
+            let ended = fleet.in_flight(POLICIES[0]) < before;
+            corrected |= ended && node == other;
+            releases += usize::from(ended && node == greedy);
+        }
+        fleet.happen(&Event::Pass { seconds: 1 });
+    }
+    assert!(corrected, "the other one never had its turn");
+    assert!(releases <= 12, "{releases} releases in two minutes");
 }

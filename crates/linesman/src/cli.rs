@@ -308,7 +308,7 @@ pub struct ApplyArgs {
     pub timeout: Option<Duration>,
 
     /// Time that probes have to pass after the change [default: the policy's patience, or 20s and what the change itself makes slow]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = patience)]
     pub patience: Option<Duration>,
 
     /// Time that the host has to reach the desired state once NetworkManager is done
@@ -532,6 +532,14 @@ pub struct RecoverArgs {
     /// Restore files only; for use at boot, before NetworkManager starts
     #[arg(long)]
     pub boot: bool,
+}
+
+/// No probe can answer in no time.
+fn patience(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("no probe can answer in no time; use at least 1s, or --no-probes".into()),
+        time => Ok(time),
+    }
 }
 
 /// `90`, `90s`, `2m`; at most a day, since a clock cannot tell when centuries are over.

@@ -59,6 +59,8 @@ pub enum Error {
     Timeout { kind: &'static str },
     #[error("this operator no longer leads")]
     NotLeading,
+    #[error("{}", name_taken(name, owner.as_ref()))]
+    NameTaken { name: String, owner: Option<(String, String)> },
     #[error("the policy {policy} no longer exists")]
     PolicyGone { policy: String },
 }
@@ -67,8 +69,10 @@ impl Error {
     /// Why the API server refuses this very object, however often it is sent: too long, too large, not allowed. None: the
     /// request did not get that far.
     fn about_object(&self) -> Option<String> {
-        let Self::Api { source, .. } = self else { return None };
-        let kube::Error::Api(status) = &**source else { return None };
+        if let Self::NameTaken { .. } = self {
+            return Some(self.to_string());
+        }
+        let status = self.answer()?;
         let about = matches!(status.code, 400..=499 if !matches!(status.code, 401 | 409 | 429));
         // What etcd or its client finds too large is an internal error.
         (about || status.code == 500).then(|| status.message.clone())
@@ -76,14 +80,29 @@ impl Error {
 
     /// Whether the object is no longer the one that was seen.
     fn is_refusal(&self) -> bool {
-        match self {
-            Self::Api { source, .. } => match &**source {
-                kube::Error::Api(status) => {
-                    status.is_conflict() || status.is_already_exists() || status.is_not_found()
-                }
-                _ => false,
-            },
-            _ => false,
+        self.is_already_exists()
+            || self.answer().is_some_and(|status| status.is_conflict() || status.is_not_found())
+    }
+
+    fn is_already_exists(&self) -> bool {
+        self.answer().is_some_and(kube::core::Status::is_already_exists)
+    }
+
+    fn answer(&self) -> Option<&kube::core::Status> {
+        let Self::Api { source, .. } = self else { return None };
+        match &**source {
+            kube::Error::Api(status) => Some(status),
+            _ => None,
         }
+    }
+}
+
+/// NODE.POLICY is not unique where both have dots in their names.
+fn name_taken(name: &str, owner: Option<&(String, String)>) -> String {
+    match owner {
+        Some((policy, node)) => format!(
+            "its name, {name}, is that of the policy {policy} on the node {node}; create this policy under another name"
+        ),
+        None => format!("its name, {name}, is that of an enactment without labels; delete that one"),
     }
 }

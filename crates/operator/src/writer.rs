@@ -23,7 +23,7 @@ use crate::metrics::Metrics;
 use crate::pending_writes::PendingWrite;
 use crate::watch::number;
 
-use crate::{Error, fault};
+use crate::{Error, facts, fault};
 
 /// After this time the watches show what became of the write.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -74,10 +74,24 @@ impl Writer {
         let changed = PendingWrite::EnactmentChanged { name: name.clone(), was: None };
         // Without the node there is no owner, and nobody would ever delete it.
         let Some(uid) = cache.node_uid(node) else { return Ok(Written::Refused(changed)) };
-        let object = enactment(name, policy, node, uid, spec);
+        let object = enactment(name.clone(), policy, node, uid, spec);
         let api: Api<Enactment> = Api::all(self.client.clone());
         let written = self.write("create", async { api.create(&created(), &object).await }).await;
+        if written.as_ref().is_err_and(Error::is_already_exists) {
+            self.check_owner(&name, policy, node).await?;
+        }
         self.written(written, |made: &Enactment| PendingWrite::Enactments(version(made)), changed)
+    }
+
+    /// One that exists and is of another policy or node stays, however often this one is created.
+    async fn check_owner(&self, name: &str, policy: &str, node: &str) -> Result<()> {
+        let api: Api<Enactment> = Api::all(self.client.clone());
+        let Some(found) = self.get(api.get_opt(name)).await? else { return Ok(()) };
+        let owner = facts::enactment(found).map(|facts| (facts.policy, facts.node));
+        match owner {
+            Some((of, on)) if of == policy && on == node => Ok(()),
+            owner => Err(Error::NameTaken { name: name.into(), owner }),
+        }
     }
 
     async fn instruct(&self, name: String, version: &str, spec: Option<&EnactmentSpec>) -> Result {
@@ -149,11 +163,13 @@ impl Writer {
     /// Whether the policy exists now, whatever the watches show.
     pub async fn exists(&self, policy: &str) -> Result<bool> {
         let api: Api<Policy> = Api::all(self.client.clone());
-        let answer = tokio::time::timeout(TIMEOUT, api.get_opt(policy)).await;
+        self.get(api.get_opt(policy)).await.map(|found| found.is_some())
+    }
+
+    async fn get<T>(&self, work: impl Future<Output = kube::Result<T>>) -> Result<T> {
+        let answer = tokio::time::timeout(TIMEOUT, work).await;
         let found = answer.map_err(|_| Error::Timeout { kind: "get" })?;
-        found
-            .map(|found| found.is_some())
-            .map_err(|error| Error::Api { kind: "get", source: Box::new(error) })
+        found.map_err(|error| Error::Api { kind: "get", source: Box::new(error) })
     }
 
     /// Replaces one part of an object: a merge would leave fields that are no longer set.

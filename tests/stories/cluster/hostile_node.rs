@@ -1,7 +1,7 @@
 //! One node, or whoever has the token of its agent, writes what it likes to its own objects: nobody else is stopped.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use linesman_tests::api::{accepted, node_state};
 use linesman_tests::simulated_fleet::SimulatedFleet;
@@ -241,4 +241,55 @@ fn roll_out(fleet: &SimulatedFleet, operator: linesman_lab::Running) {
     fleet.policy("blue", &spec);
     let policy = fleet.wait_policy("blue", "Available");
     assert_eq!(policy["status"]["nodes"]["available"], 5);
+}
+
+/// Whenever its node is released, it reports that it is done and asks again.
+fn ask_again_and_again(fleet: &SimulatedFleet, token: &str, done: &AtomicBool) {
+    while !done.load(Ordering::Relaxed) {
+        let spec = fleet.enactments("shared").remove(EVIL).unwrap_or_default()["spec"].clone();
+        if spec["stage"] == "Released" {
+            let conditions = json!([{ "type": "Available", "status": "True" }]);
+            let status =
+                json!({ "attempt": spec["attempt"], "conditions": conditions, "requestsRelease": "Drifted" });
+            write(fleet, token, "NodeNetworkConfigurationEnactment", "evil.shared", &status);
+        }
+    }
+}
+
+#[test]
+fn a_node_that_asks_for_corrections_all_the_time_starves_nobody() {
+    let (fleet, token) = fleet("greedy", &["w1"]);
+    let _operator = fleet.operator("first", &[]);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| ask_again_and_again(&fleet, &token, &done));
+        let finished = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let spec = json!({ "maxUnavailable": 1, "drift": "Correct", "desiredState": bridge("br1") });
+            fleet.policy("shared", &spec);
+            let attempt = |node: &str| {
+                fleet
+                    .enactments("shared")
+                    .get(node)
+                    .and_then(|it| it["spec"]["attempt"].as_i64())
+                    .unwrap_or(0)
+            };
+            fleet.wait_enactment("shared", "w1", "Available");
+            fleet.wait("the node asks again and again", || attempt(EVIL) >= 2);
+            let (other, began, first) =
+                (fleet.cluster.agent_token("w1").unwrap(), Instant::now(), attempt(EVIL));
+            let asked = json!({ "attempt": attempt("w1"), "requestsRelease": "Drifted",
+                                "conditions": [{ "type": "Available", "status": "True" }] });
+            assert!(write(&fleet, &other, "NodeNetworkConfigurationEnactment", "w1.shared", &asked));
+            fleet.wait("the other one is corrected", || attempt("w1") >= 2);
+            fleet.wait("the node had another turn", || attempt(EVIL) >= first + 2);
+            let most = 2 + began.elapsed().as_secs() / 10;
+            let releases = attempt(EVIL) - first;
+            assert!(
+                releases <= i64::try_from(most).unwrap_or(i64::MAX),
+                "{releases} releases, at most {most}"
+            );
+        }));
+        done.store(true, Ordering::Relaxed);
+        finished.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
 }

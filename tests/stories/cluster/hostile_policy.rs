@@ -40,11 +40,13 @@ fn documents_are_limited_in_depth_number_and_size() {
     accepted(&attempt(json!({ "desiredState": few })));
     refused(&attempt(json!({ "desiredState": bridges(5000) })), "must have at most 2000 interfaces");
     refused(&attempt(host(bridges(2001))), "must have at most 2000 interfaces");
-    refused(&attempt(json!({ "desiredState": long(400_001) })), "must have at most 400000 characters");
-    refused(&attempt(host(long(400_001))), "must have at most 400000 characters");
+    refused(&attempt(json!({ "desiredState": long(400_001) })), "must have at most 400000 bytes");
+    refused(&attempt(host(long(400_001))), "must have at most 400000 bytes");
+    let wide = json!({ "interfaces": [{ "name": "eth1", "description": "\u{4e2d}".repeat(140_000) }] });
+    refused(&attempt(json!({ "desiredState": wide })), "must have at most 400000 bytes");
     let mut both = host(long(350_000));
     both["desiredState"] = long(350_000);
-    refused(&attempt(both), "together must have at most 600000 characters");
+    refused(&attempt(both), "together must have at most 600000 bytes");
     let hosts = |count| -> Value {
         let address = |n: usize| {
             json!({ "name": "eth1", "type": "ethernet", "state": "up", "ipv4": { "enabled": true, "dhcp": false,
@@ -126,4 +128,24 @@ fn a_node_with_a_long_name_is_configured_and_one_whose_name_is_too_long_stops_no
     assert!(message.starts_with(&longer) && message.contains("253"), "{message}");
     let policy = fleet.cluster.get("nncp", &name).unwrap().unwrap();
     assert_eq!(policy["status"]["blockedNodes"][0]["node"], longer.as_str());
+}
+
+#[test]
+fn names_with_dots_that_coincide_stop_one_node_of_one_policy() {
+    let fleet = SimulatedFleet::new("same-names", &["n1", "n2"]);
+    fleet.cluster.add_nodes(&["n1.x"], &[("role", "other")]).unwrap();
+    let _operator = fleet.operator("first", &[]);
+    fleet.policy("p", &json!({ "nodeSelector": { "role": "other" }, "desiredState": bridge("br1") }));
+    fleet.wait_policy("p", "Available");
+    // Its enactment on n1 would have the name of the one of p on n1.x.
+    fleet.policy("x.p", &json!({ "maxUnavailable": 1, "desiredState": bridge("br2") }));
+    for node in ["n1.x", "n2"] {
+        fleet.wait_enactment("x.p", node, "Available");
+    }
+    let message = wait_degraded(&fleet, "x.p", "WriteRefused");
+    let why = "n1: the API server refuses its enactment: its name, n1.x.p, is that of the policy p on the node n1.x";
+    assert!(message.starts_with(why), "{message}");
+    // Once the name is free, it goes on.
+    fleet.cluster.run(&["delete", "nncp", "p", "--timeout=60s"]).unwrap();
+    fleet.wait_policy("x.p", "Available");
 }

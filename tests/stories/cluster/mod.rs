@@ -13,6 +13,7 @@ mod operator_lost;
 mod operator_revert;
 mod operator_rollout;
 mod operator_soak;
+mod operator_undo;
 mod sealed_secrets;
 mod tokens;
 mod validation;

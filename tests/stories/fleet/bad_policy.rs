@@ -73,3 +73,24 @@ fn begins(event: &Event, node: &str, policy: &str) -> bool {
     let status = event.verb == "update" && event.subresource == "status";
     status && event.node == node && event.name == format!("{node}.{policy}")
 }
+
+#[test]
+fn a_rollback_is_terminal_also_when_a_label_comes_back() {
+    let fleet = Fleet::new("flapping-label", 1);
+    fleet.cluster.label("n1", "site", Some("a")).unwrap();
+    let before = fleet.network("n1");
+    let cut_off = json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "state": "up",
+        "ipv4": { "enabled": true, "dhcp": false, "address": [{ "ip": "198.51.100.9", "prefix-length": 24 }] } }] });
+    let spec = json!({ "nodeSelector": { "site": "a" }, "patience": 3, "desiredState": cut_off });
+    fleet.policy("cut", &spec);
+    fleet.wait_enactment("n1", "cut", "Failing");
+    let tried = fleet.verdicts("n1", "cut");
+    fleet.cluster.label("n1", "site", None).unwrap();
+    fleet.eventually("its enactment is gone", || fleet.cluster.get("nnce", "n1.cut").unwrap().is_none());
+    fleet.cluster.label("n1", "site", Some("a")).unwrap();
+    fleet.wait_enactment("n1", "cut", "Failing");
+    let message = fleet.message("n1", "cut", "Failing");
+    assert!(message.contains("was rolled back on this node before"), "{message}");
+    assert_eq!(fleet.verdicts("n1", "cut"), tried, "it was tried again");
+    assert_eq!(fleet.network("n1"), before);
+}

@@ -58,7 +58,7 @@ fn a_change_that_was_begun_and_forgotten_is_reported() {
     fleet.start_agent(fleet.node("n1"));
     fleet.wait_enactment("n1", "c", "Failing");
     let message = fleet.message("n1", "c", "Failing");
-    assert!(message.contains("has lost its record of this release; edit the policy"), "{message}");
+    assert!(message.contains("rolled back is not known; edit the policy"), "{message}");
     fleet.assert_settled("n1");
     assert_eq!(fleet.network("n1"), before);
     assert_eq!(fleet.verdicts("n1", "c"), ["rolled-back"]);

@@ -9,7 +9,6 @@ use linesman_daemon::clock;
 use linesman_engine::desired;
 use linesman_engine::journal::Record;
 use linesman_fleet::enactment::AcceptedRelease;
-use linesman_fleet::report;
 use serde_json::Value;
 
 use super::Cluster;
@@ -41,7 +40,7 @@ impl Cluster {
                 }
                 None => release.after_a_crash(ledger.get(name)),
             };
-            release.report(report::ended(&outcome, release.revert), true);
+            release.end(&outcome);
         }
         self.store();
     }

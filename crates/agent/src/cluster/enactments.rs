@@ -9,9 +9,11 @@ use linesman_api::objects::Enactment;
 use linesman_api::{labels, names};
 use linesman_daemon::watch::watch_renewed;
 use linesman_fleet::enactment::{Bound, Unreadable};
+use tokio::time::Instant;
 
 use super::client::{ClusterClient, NodeEnactment, of_node};
 use super::feed::Feed;
+use super::reachability::{Reachability, is_answer};
 
 type Watched = Result<Event<Enactment>, watcher::Error>;
 
@@ -26,8 +28,7 @@ pub struct Enactments {
     listing: Known,
     pub synced: bool,
     listed: bool,
-    /// The API server could not be reached the last time.
-    pub api_server_error: Option<String>,
+    pub api_server: Reachability,
 }
 
 impl std::fmt::Debug for Enactments {
@@ -48,7 +49,7 @@ impl Enactments {
             listing: BTreeMap::new(),
             synced: false,
             listed: false,
-            api_server_error: None,
+            api_server: Reachability::default(),
         }
     }
 
@@ -119,19 +120,20 @@ impl Enactments {
             Ok(event) => {
                 // A list that begins is only a question; its first answer comes after it.
                 let answered = !matches!(event, Event::Init);
-                let back = answered && self.api_server_error.take().is_some();
+                let back = answered && self.api_server.answered();
                 if back {
                     tracing::info!("the API server answers again");
                 }
                 self.update(event) || back
             }
             Err(error) => {
-                let why = error.to_string();
-                let known = self.api_server_error.replace(why.clone()).is_some();
-                if !known {
-                    tracing::warn!("the API server does not answer: {why}; the network stays as it is");
+                let (why, is_answer) = (error.to_string(), is_answer(&error));
+                let new = self.api_server.failed(why.clone(), is_answer, Instant::now());
+                let what = if is_answer { "refuses" } else { "does not answer" };
+                if new {
+                    tracing::warn!("the API server {what}: {why}; the network stays as it is");
                 }
-                !known
+                new
             }
         }
     }

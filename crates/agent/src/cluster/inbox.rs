@@ -32,7 +32,7 @@ impl Cluster {
             () = later => self.patience = None,
         }
         self.note_listed();
-        self.metrics.api_server(self.enactments.api_server_error.is_some());
+        self.metrics.api_server(self.enactments.api_server.error.is_some());
     }
 
     /// What is released to this node becomes one change: takes in what came while another one was made, and waits

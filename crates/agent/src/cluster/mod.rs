@@ -14,6 +14,7 @@ mod pace;
 mod pending_updates;
 mod probes;
 mod publishing;
+mod reachability;
 mod releases;
 mod requests;
 mod secrets;
@@ -129,7 +130,7 @@ impl Cluster {
     }
 
     pub fn api_server_error(&self) -> Option<&str> {
-        self.enactments.api_server_error.as_deref()
+        self.enactments.api_server.error.as_deref()
     }
 
     /// A change touched the paths of this host: connections that began at an address that is gone would hang.

@@ -130,6 +130,7 @@ impl Cluster {
         );
         self.take_request(&bound.policy, ledger);
         let mut release = match enactment::policy(&bound, &desired::schema) {
+            Ok(_) if self.releases.rolled_back(&bound).is_some() => self.refuse_again(&bound),
             Ok(policy) => self.release(&bound, policy, ledger),
             Err(problems) => {
                 let why = problems.iter().map(Diagnostic::line).collect::<Vec<_>>().join("; ");
@@ -143,6 +144,17 @@ impl Cluster {
         self.releases.0.insert(bound.policy.clone(), release);
         self.enactments.read(bound);
         open
+    }
+
+    /// A rollback is terminal for its version.
+    fn refuse_again(&self, bound: &Bound) -> AcceptedRelease {
+        let why = self.releases.rolled_back(bound).unwrap_or_default();
+        let reason = format!(
+            "this version of the policy was rolled back on this node before: {why}; edit the policy to try again"
+        );
+        let outcome = Outcome::abandoned(Category::Transient, reason);
+        let release = unusable(bound, report::ended(&outcome, false));
+        AcceptedRelease { rolled_back: Some(why.to_owned()), ..release }
     }
 
     /// Call before every attempt: whether the operator still wants it. If not, the release has ended.
@@ -254,14 +266,14 @@ impl Cluster {
             if let Some(ready) = ready.filter(|_| outcome.succeeded()) {
                 release.features = desired::features(&ready.state);
             }
-            release.report(report::ended(outcome, release.revert), true);
+            release.end(outcome);
         }
     }
 
     /// A rollback that was unfinished when it was published has ended.
     pub fn amend(&mut self, name: &str, outcome: &Outcome) {
         if let Some(release) = self.releases.0.get_mut(name).filter(|release| release.ended) {
-            release.report(report::ended(outcome, release.revert), true);
+            release.end(outcome);
             self.store();
         }
     }

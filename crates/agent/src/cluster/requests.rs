@@ -28,15 +28,18 @@ impl Cluster {
         self.corrections.contains_key(name) && !self.may_correct_alone(name)
     }
 
+    /// Only after silence: an API server that refuses is there, and whoever paused a rollout or revoked a token means it.
     pub fn may_correct_alone(&self, name: &str) -> bool {
-        let asked = self.corrections.get(name);
-        self.api_server_error().is_some() && asked.is_some_and(|at| at.elapsed() >= ALONE_AFTER)
+        let asked = self.corrections.get(name).map(Instant::elapsed);
+        let silent = self.enactments.api_server.silent_for(Instant::now());
+        asked.zip(silent).is_some_and(|(asked, silent)| asked.min(silent) >= ALONE_AFTER)
     }
 
     /// When the first correction need not wait any longer, if nobody can be asked.
     pub fn alone_in(&self) -> Option<Duration> {
-        let first = self.corrections.values().min().filter(|_| self.api_server_error().is_some())?;
-        Some(ALONE_AFTER.saturating_sub(first.elapsed()).max(Duration::from_secs(1)))
+        let silent = self.enactments.api_server.silent_for(Instant::now())?;
+        let waited = self.corrections.values().min()?.elapsed().min(silent);
+        Some(ALONE_AFTER.saturating_sub(waited).max(Duration::from_secs(1)))
     }
 
     /// Some drift ended by itself.

@@ -19,7 +19,7 @@ pub fn documents_are_bounded() -> Value {
         { "name": "own", "expression": "has(object.spec.desiredState) ? [dyn(object.spec.desiredState)] : []" },
         { "name": "hosts", "expression": "has(object.spec.hosts) ? object.spec.hosts.map(host, dyn(host.desiredState)) : []" },
         { "name": "documents", "expression": "variables.own + variables.hosts" },
-        { "name": "size", "expression": characters("variables.documents") },
+        { "name": "size", "expression": bytes("variables.documents") },
     ]);
     let interfaces =
         "!('interfaces' in document) || type(document.interfaces) != list || size(document.interfaces)";
@@ -31,15 +31,15 @@ pub fn documents_are_bounded() -> Value {
             ),
         ),
         invalid(
-            &format!("variables.documents.all(document, {} <= {DOCUMENT_SIZE})", characters("document")),
+            &format!("variables.documents.all(document, {} <= {DOCUMENT_SIZE})", bytes("document")),
             &format!(
-                "a desiredState must have at most {DOCUMENT_SIZE} characters; distribute it over several policies"
+                "a desiredState must have at most {DOCUMENT_SIZE} bytes; distribute it over several policies"
             ),
         ),
         invalid(
             &format!("variables.size <= {POLICY_SIZE}"),
             &format!(
-                "desiredState and hosts together must have at most {POLICY_SIZE} characters; distribute them over several policies"
+                "desiredState and hosts together must have at most {POLICY_SIZE} bytes; distribute them over several policies"
             ),
         ),
         invalid(
@@ -73,16 +73,16 @@ pub fn reports_are_bounded(namespace: &str) -> Value {
     ]);
     spec["validations"] = json!([
         invalid(
-            &format!("{} <= {STATE_SIZE}", characters("variables.current")),
-            &format!("status.currentState must have at most {STATE_SIZE} characters"),
+            &format!("{} <= {STATE_SIZE}", bytes("variables.current")),
+            &format!("status.currentState must have at most {STATE_SIZE} bytes"),
         ),
         invalid(
-            &format!("{} <= {DOCUMENT_SIZE}", characters("variables.applied")),
-            &format!("status.desiredState must have at most {DOCUMENT_SIZE} characters"),
+            &format!("{} <= {DOCUMENT_SIZE}", bytes("variables.applied")),
+            &format!("status.desiredState must have at most {DOCUMENT_SIZE} bytes"),
         ),
         invalid(
-            &format!("{} <= {POLICY_SIZE}", characters("variables.captured")),
-            &format!("status.capturedStates must have at most {POLICY_SIZE} characters"),
+            &format!("{} <= {POLICY_SIZE}", bytes("variables.captured")),
+            &format!("status.capturedStates must have at most {POLICY_SIZE} bytes"),
         ),
         invalid(
             &is_shallow("variables.applied", 0),
@@ -92,9 +92,9 @@ pub fn reports_are_bounded(namespace: &str) -> Value {
     policy("linesman-reports-are-bounded", spec)
 }
 
-/// Of a value as CEL prints it, which is about as long as its JSON.
-fn characters(value: &str) -> String {
-    format!("size('%s'.format([{value}]))")
+/// Of a value as CEL prints it, which is about as long as its JSON. Not characters: etcd counts bytes.
+fn bytes(value: &str) -> String {
+    format!("size(bytes('%s'.format([{value}])))")
 }
 
 /// Whether a mapping or list has at most [`DOCUMENT_DEPTH`] levels. CEL has no recursion, so the levels are written out; a list

@@ -39,6 +39,13 @@ fn spec() -> Value {
             boolean().about("revert makes the agent revert what the policy changed on the node, instead of applying it."),
         ),
         (
+            "purpose",
+            word(&["Rollout", "Repeat", "Undo"]).about(
+                "purpose is why the node is instructed. Rollout: the node does not have this version yet. Repeat: the node has \
+                 it, and its options changed or it is corrected. Undo: rollout.undo returns the node to it. Defaults to Rollout.",
+            ),
+        ),
+        (
             "stage",
             word(&["Bound", "Claimed", "Released", "Expired"]).about(
                 "stage is how far the rollout has come on this node. Bound: the node waits for its turn. Claimed: the node has \
@@ -58,6 +65,12 @@ fn spec() -> Value {
             time().about(
                 "releaseExpires is the time by which the agent must have reported after a release. In other stages it is the \
                  time of the last release. It never decreases.",
+            ),
+        ),
+        (
+            "notReadySince",
+            time().about(
+                "notReadySince is set if the node was not ready when it was released: since when, as its condition Ready says.",
             ),
         ),
         (

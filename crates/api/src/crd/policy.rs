@@ -46,7 +46,7 @@ fn spec() -> Value {
         ("probes", probes()),
         (
             "patience",
-            number(0, 3600).about(
+            number(1, 3600).about(
                 "patience is how long the probes may take to pass after the change, in seconds. If they do not pass, the change \
                  is rolled back. Defaults to 20, and to more if the change itself is slow (spanning tree, LACP, DHCP). Of policies \
                  that are applied together the longest counts.",

@@ -13,9 +13,14 @@ pub fn check_options(options: &Options) -> Vec<Diagnostic> {
         Some(Diagnostic::new(WRONG_OPTION, error.brief()).at(place).hint(format!("use one of {FORMS}")))
     });
     let longest = LONGEST_PATIENCE.as_secs();
-    let patience = options.patience.filter(|seconds| *seconds > longest).map(|seconds| {
-        let message = format!("it is at most {longest} seconds and cannot be {seconds}");
-        Diagnostic::new(WRONG_OPTION, message).at(Path::root().key("patience"))
-    });
+    let message = match options.patience {
+        Some(0) => Some("it is at least 1 second and cannot be 0: no probe can answer in no time".to_owned()),
+        Some(seconds) if seconds > longest => {
+            Some(format!("it is at most {longest} seconds and cannot be {seconds}"))
+        }
+        _ => None,
+    };
+    let patience =
+        message.map(|message| Diagnostic::new(WRONG_OPTION, message).at(Path::root().key("patience")));
     probes.chain(patience).collect()
 }

@@ -17,6 +17,10 @@ const OF_A_CLUSTER: [&str; 6] =
 const KNOWN: [&str; 8] =
     ["capture", "desired", "desiredState", "priority", "onDelete", "drift", "probes", "patience"];
 
+/// No probe can answer in no time: every change would be rolled back.
+const NO_PATIENCE: &str =
+    "'patience' is at least 1 second and cannot be 0; use 'probes: []' to run no probes";
+
 /// What was read; each probe with its place.
 #[derive(Debug, Default)]
 pub(super) struct Written {
@@ -55,6 +59,7 @@ pub(super) fn read(spec: &Node) -> Result<Written, ShapeError> {
 fn patience(entry: &Entry) -> Result<u64, ShapeError> {
     let (seconds, longest) = (whole_number(entry)?, LONGEST_PATIENCE.as_secs());
     match u64::try_from(seconds) {
+        Ok(0) => Err(invalid(entry, NO_PATIENCE.to_owned())),
         Ok(seconds) if seconds <= longest => Ok(seconds),
         Ok(_) => {
             Err(invalid(entry, format!("'patience' is at most {longest} seconds and cannot be {seconds}")))
@@ -113,6 +118,11 @@ mod tests {
     fn a_wrong_value_is_named() {
         let cases = [
             ("patience: -1", "'patience' is a number of seconds and cannot be -1", None),
+            (
+                "patience: 0",
+                "'patience' is at least 1 second and cannot be 0; use 'probes: []' to run no probes",
+                None,
+            ),
             ("patience: 3601", "'patience' is at most 3600 seconds and cannot be 3601", None),
             ("patience: soon", "'patience' should be a whole number, but is 'soon'", None),
             ("priority: 1.5", "'priority' should be a whole number, but is 1.5", None),

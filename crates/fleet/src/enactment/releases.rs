@@ -66,6 +66,9 @@ pub struct AcceptedRelease {
     /// It ended because the policy conflicted with others on this node.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
+    /// Why this version was rolled back; known also when its enactment is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rolled_back: Option<String>,
     /// Whether the API server has the conditions.
     #[serde(default)]
     pub published: bool,
@@ -114,6 +117,15 @@ impl AcceptedReleases {
         (same && !release.revert_state.is_null()).then(again)
     }
 
+    /// Why this very version was rolled back on this node, under an enactment that is gone: that another one was created for it,
+    /// because a label came back or somebody deleted the first, is no edit of the policy.
+    pub fn rolled_back(&self, bound: &Bound) -> Option<&str> {
+        let spec = &bound.spec;
+        let release = self.0.get(&bound.policy).filter(|release| release.enactment_uid != bound.uid)?;
+        let same = release.policy_uid == spec.policy.uid && release.generation == spec.policy.generation;
+        release.rolled_back.as_deref().filter(|_| same && !spec.revert)
+    }
+
     pub fn forget_expired(&mut self, now: Time) {
         self.0.retain(|_, release| release.policy.is_some() || now.since(release.release_expires) < MEMORY);
     }
@@ -139,8 +151,16 @@ impl AcceptedRelease {
             failures: 0,
             ended: false,
             refused: false,
+            rolled_back: None,
             published: false,
         }
+    }
+
+    /// The outcome is final.
+    pub fn end(&mut self, outcome: &Outcome) {
+        let rolled_back = matches!(outcome.verdict, Verdict::RolledBack | Verdict::Incomplete);
+        self.rolled_back = rolled_back.then(|| outcome.reason.clone().unwrap_or_default());
+        self.report(crate::report::ended(outcome, self.revert), true);
     }
 
     /// Whether an outcome of its policy is news to the cluster. A correction of drift comes after the end; that it left the
@@ -220,6 +240,25 @@ mod tests {
             spec,
             status: Default::default(),
         }
+    }
+
+    #[test]
+    fn a_rollback_is_terminal_whatever_becomes_of_its_enactment() {
+        let mut release = AcceptedRelease::of(&bound("u"), None);
+        release.end(&Outcome { reason: Some("cut off".into()), ..Outcome::new(Verdict::RolledBack) });
+        let mut releases = AcceptedReleases([("a".to_string(), release)].into());
+        assert_eq!(releases.rolled_back(&bound("u")), None, "the operator releases the same one knowingly");
+        releases.retire("a", None);
+        let again = |policy: &str, generation| {
+            let mut again = Bound { uid: "another".into(), ..bound(policy) };
+            again.spec.policy.generation = generation;
+            again
+        };
+        assert_eq!(releases.rolled_back(&again("u", 1)), Some("cut off"));
+        assert_eq!(releases.rolled_back(&again("u", 2)), None, "the policy was edited");
+        assert_eq!(releases.rolled_back(&again("v", 1)), None, "another policy of that name");
+        let revert = Bound { spec: EnactmentSpec { revert: true, ..again("u", 1).spec }, ..again("u", 1) };
+        assert_eq!(releases.rolled_back(&revert), None);
     }
 
     #[test]

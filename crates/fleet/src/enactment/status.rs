@@ -9,7 +9,7 @@ use linesman_api::reasons::{EnactmentReason, ReleaseRequest};
 use linesman_api::time::Time;
 
 use super::{AcceptedRelease, AcceptedReleases, Bound, Unreadable, is_begun, is_new_release};
-use crate::report::{self, Category, Outcome, Verdict};
+use crate::report::{self, Category, Outcome};
 use crate::rollout::WaitingStatus;
 use linesman_core::codes::failures::{INTERRUPTED, OLD_INSTRUCTION};
 use linesman_core::compare::Difference;
@@ -123,14 +123,11 @@ pub fn unrecorded(bound: &Bound, releases: &AcceptedReleases, now: Time) -> Opti
     if ended || !released || !is_begun(bound) || releases.0.contains_key(&bound.policy) {
         return None;
     }
-    let reason = "the agent was interrupted and has lost its record of this release; edit the policy to roll it out again";
-    let outcome = Outcome {
-        code: Some(INTERRUPTED.into()),
-        category: Some(Category::RolledBack),
-        reason: Some(reason.into()),
-        ..Outcome::new(Verdict::RolledBack)
-    };
-    let conditions = dated(conditions, report::ended(&outcome, bound.spec.revert), now);
+    let message = format!(
+        "[{INTERRUPTED}] the agent was interrupted and has lost its record of this release; whether the change was committed or \
+         rolled back is not known; edit the policy to roll it out again"
+    );
+    let conditions = dated(conditions, report::unknown(&message), now);
     Some(EnactmentStatus { conditions, ..started(bound, now) })
 }
 

@@ -27,6 +27,11 @@ pub fn refused(outcome: &Outcome, reason: EnactmentReason) -> Vec<Condition> {
     five([Truth::False, Truth::True, Truth::False], reason, &message::failure(outcome))
 }
 
+/// It ended, and nobody knows how.
+pub fn unknown(message: &str) -> Vec<Condition> {
+    five([Truth::False, Truth::True, Truth::False], EnactmentReason::FailedToConfigure, message)
+}
+
 /// `reverting`: the instruction was to undo what the policy had changed.
 pub fn ended(outcome: &Outcome, reverting: bool) -> Vec<Condition> {
     match outcome.verdict {

@@ -11,7 +11,7 @@ mod volatile;
 mod within;
 
 pub use drift::drift;
-pub use enactment::{applying, ended, refused, retrying};
+pub use enactment::{applying, ended, refused, retrying, unknown};
 pub use glob::Glob;
 pub use linesman_core::outcome::{Category, Outcome, Verdict};
 pub use node_state::{AgentFacts, BUDGET, NodeStateReport, report, update};

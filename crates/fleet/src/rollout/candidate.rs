@@ -1,8 +1,10 @@
 //! A node that a policy selects or selected: what it should be instructed to do, and how far it is.
 
+use linesman_api::enactment::Purpose;
 use linesman_api::reasons::ReleaseRequest::{self, ConflictEnded, Drifted, RecordLost};
+use linesman_api::time::Time;
 
-use super::content::Content;
+use super::content::{Content, applied, version};
 use super::facts::{EnactmentFacts, NodeFacts, PolicyFacts};
 use super::mac_owners::{MacOwners, matched_mac};
 use super::overlay::{OverlayError, state_for};
@@ -50,7 +52,7 @@ impl<'a> Candidate<'a> {
         let undo = policy.undoes();
         match enactment {
             _ if !undo => Self::wanting(policy, node, enactment, content),
-            Some(enactment) => Self::undoing(policy, node, enactment, content),
+            Some(enactment) => Self::undoing(policy, node, enactment, &content),
             None => Self { node, enactment, content: None, phase: NodePhase::Unaffected },
         }
     }
@@ -76,37 +78,45 @@ impl<'a> Candidate<'a> {
         Self { node, enactment, content: Some(content), phase }
     }
 
-    /// `new` is the version that is undone.
+    /// `new` is the version that is undone. What the node has decides, not what its enactment says: that may be an undo which an
+    /// edit interrupted, or a version that never started.
     fn undoing(
         policy: &PolicyFacts,
         node: &'a NodeFacts,
         enactment: &'a EnactmentFacts,
-        new: Content,
+        new: &Content,
     ) -> Self {
+        let without_content = |phase| Self { node, enactment: Some(enactment), content: None, phase };
         let progress = NodeProgress::of(enactment);
-        let unaffected =
-            Self { node, enactment: Some(enactment), content: None, phase: NodePhase::Unaffected };
-        let Some(spec) = &enactment.spec else { return unaffected };
-        if !new.is_current(policy, enactment) {
-            let is_undo = spec.policy.uid == policy.uid && spec.policy.generation == policy.generation;
-            let own = Content::of_spec(spec);
-            return match progress {
-                _ if is_undo => Self::wanting(policy, node, Some(enactment), own),
-                NodeProgress::Available => Self { phase: NodePhase::Done, ..unaffected },
-                progress if progress.has_started() => Self { phase: NodePhase::InProgress, ..unaffected },
-                _ => unaffected,
-            };
+        if progress.has_started() {
+            return without_content(NodePhase::InProgress);
         }
-        match (progress, &spec.previous) {
-            (NodeProgress::Available, previous) => {
-                let target = previous.as_ref().map(|previous| Content::previous(spec, previous));
-                match target.filter(|target| *target != new) {
-                    Some(target) => Self::wanting(policy, node, Some(enactment), target),
-                    None => Self { phase: NodePhase::Blocked(BlockedBy::NoPreviousVersion), ..unaffected },
+        let Some(spec) = enactment.spec.as_ref().filter(|spec| spec.policy.uid == policy.uid) else {
+            return without_content(NodePhase::Unaffected);
+        };
+        let returning =
+            |version| Self::wanting(policy, node, Some(enactment), Content::earlier(policy, spec, version));
+        let instructed = version(spec);
+        if !new.is_version(&instructed) {
+            match (progress, spec.purpose) {
+                (NodeProgress::Available, _) => {
+                    return Self::wanting(policy, node, Some(enactment), Content::of_spec(spec));
                 }
+                (_, Purpose::Undo | Purpose::Repeat) => return returning(&instructed),
+                (_, Purpose::Rollout) => {}
             }
-            (progress, _) if progress.has_started() => Self { phase: NodePhase::InProgress, ..unaffected },
-            _ => unaffected,
+        }
+        let tried = matches!(progress, NodeProgress::Failing | NodeProgress::Expired { started: true, .. });
+        let previous = spec.previous.as_ref().filter(|previous| !new.is_version(previous));
+        match applied(policy, enactment) {
+            Some(applied) if new.is_version(&applied) => previous
+                .map_or_else(|| without_content(NodePhase::Blocked(BlockedBy::NoPreviousVersion)), returning),
+            // It was rolled back, by its own word, or nothing was heard of it: another release makes sure.
+            Some(applied) if tried => returning(&applied),
+            None if matches!(progress, NodeProgress::Expired { started: true, .. }) => {
+                without_content(NodePhase::Blocked(BlockedBy::NoPreviousVersion))
+            }
+            _ => without_content(NodePhase::Unaffected),
         }
     }
 
@@ -114,10 +124,22 @@ impl<'a> Candidate<'a> {
         self.enactment.map(NodeProgress::of)
     }
 
-    /// Whether the node has this version already: those that never had it come first.
-    pub fn is_repeated(&self) -> bool {
-        self.progress() == Some(NodeProgress::Available)
-            && self.enactment.is_some_and(|enactment| enactment.request().is_some())
+    /// Whether the node has this version already, or tried it at this generation: those that have not come first.
+    pub fn is_repeated(&self, policy: &PolicyFacts) -> bool {
+        let generation = self.enactment.and_then(|e| Some(e.spec.as_ref()?.policy.generation));
+        let ended = match self.progress() {
+            Some(NodeProgress::Available) => true,
+            Some(NodeProgress::Failing | NodeProgress::Expired { .. }) => {
+                generation == Some(policy.generation)
+            }
+            _ => false,
+        };
+        ended && self.is_current(policy)
+    }
+
+    /// The last release of a node that is released again: the one whose is oldest comes first.
+    pub fn last_release(&self, policy: &PolicyFacts) -> Option<Time> {
+        self.enactment?.spec.as_ref().filter(|_| self.is_repeated(policy))?.release_expires
     }
 
     /// Whether the enactment is what it should be.

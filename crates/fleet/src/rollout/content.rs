@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use linesman_api::enactment::{EnactmentSpec, PolicyRef, Previous, Stage};
+use linesman_api::enactment::{EnactmentSpec, PolicyRef, Previous, Purpose, Stage};
 use linesman_api::options::Options;
 use serde_json::Value;
 
@@ -49,11 +49,12 @@ impl Content {
         Self { revert: true, ..Self::of_spec(spec) }
     }
 
-    pub fn previous(spec: &EnactmentSpec, previous: &Previous) -> Self {
+    /// A version that the node had, under the options that the policy has now.
+    pub fn earlier(policy: &PolicyFacts, spec: &EnactmentSpec, version: &Previous) -> Self {
         Self {
-            state: previous.desired_state.clone(),
-            capture: previous.capture.clone(),
-            options: spec.options.clone(),
+            state: version.desired_state.clone(),
+            capture: version.capture.clone(),
+            options: policy.spec.options(),
             revert: false,
             mac: matched(spec),
         }
@@ -61,6 +62,11 @@ impl Content {
 
     pub fn needs_secrets(&self) -> bool {
         needs_secrets(self.state.as_ref(), self.revert)
+    }
+
+    /// Whether this is the same version, under whatever options.
+    pub fn is_version(&self, version: &Previous) -> bool {
+        (&self.state, &self.capture) == (&version.desired_state, &version.capture)
     }
 
     /// Whether the enactment has this content already, for this very policy.
@@ -94,10 +100,12 @@ pub fn enactment_spec(
         capture: content.capture.clone(),
         options: content.options.clone(),
         revert: content.revert,
+        purpose: purpose(policy, content, before),
         stage,
         attempt: attempt(before) + i64::from(stage == Stage::Claimed),
         // The next release must expire later than this one, or the agent takes it for an old one.
         release_expires: old.and_then(|spec| spec.release_expires),
+        not_ready_since: None,
         failed_soak: None,
         sealed_secrets: None,
         matched_mac: content.mac.as_ref().map(ToString::to_string),
@@ -114,18 +122,37 @@ fn attempt(before: Option<&EnactmentFacts>) -> i64 {
     known.clamp(0, i64::MAX - 1)
 }
 
-/// What was last applied on the node; where the same is wanted again, what was applied before that.
-fn previous(policy: &PolicyFacts, content: &Content, before: &EnactmentFacts) -> Option<Previous> {
-    let spec = before.spec.as_ref().filter(|spec| spec.policy.uid == policy.uid)?;
-    let older = spec.previous.clone();
-    if NodeProgress::of(before) != NodeProgress::Available || spec.revert {
-        return older;
-    }
-    let last = Previous {
+/// The version of an enactment.
+pub fn version(spec: &EnactmentSpec) -> Previous {
+    Previous {
         generation: spec.policy.generation,
         desired_state: spec.desired_state.clone(),
         capture: spec.capture.clone(),
-    };
-    let same = last.desired_state == content.state && last.capture == content.capture;
-    if same { older.or(Some(last)) } else { Some(last) }
+    }
+}
+
+/// The version of this very policy that the node has, as far as is known: an attempt that failed was rolled back.
+pub fn applied(policy: &PolicyFacts, enactment: &EnactmentFacts) -> Option<Previous> {
+    let spec = enactment.spec.as_ref().filter(|spec| spec.policy.uid == policy.uid && !spec.revert)?;
+    let has = NodeProgress::of(enactment) == NodeProgress::Available || spec.purpose == Purpose::Repeat;
+    if has { Some(version(spec)) } else { spec.previous.clone() }
+}
+
+fn purpose(policy: &PolicyFacts, content: &Content, before: Option<&EnactmentFacts>) -> Purpose {
+    match before.and_then(|enactment| applied(policy, enactment)) {
+        Some(applied) if content.is_version(&applied) => Purpose::Repeat,
+        _ if policy.undoes() => Purpose::Undo,
+        _ => Purpose::Rollout,
+    }
+}
+
+/// What is applied on the node; where the same is wanted again, what was applied before that.
+fn previous(policy: &PolicyFacts, content: &Content, before: &EnactmentFacts) -> Option<Previous> {
+    let spec = before.spec.as_ref().filter(|spec| spec.policy.uid == policy.uid)?;
+    let (older, applied) = (spec.previous.clone(), applied(policy, before));
+    match applied {
+        Some(applied) if content.is_version(&applied) => older.or(Some(applied)),
+        Some(applied) => Some(applied),
+        None => older,
+    }
 }

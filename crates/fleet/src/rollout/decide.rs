@@ -13,6 +13,7 @@ use super::facts::{Index, NodeFacts, Situation};
 use super::gate::Gate;
 use super::limit::limit;
 use super::mac_owners::MacOwners;
+use super::pace;
 use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
 use super::queue::Queue;
@@ -41,6 +42,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     let others = OtherPolicies::of(situation, &index);
     candidates.iter_mut().for_each(|candidate| retry_after_dependency(candidate, &others));
     candidates.iter_mut().for_each(|candidate| set_aside(candidate, situation));
+    candidates.iter_mut().for_each(|candidate| pace::delay(candidate, situation));
     let failed_soak = soak::fail(situation, &mut candidates);
     let limit = limit(policy.spec.max_unavailable.as_ref(), candidates.len());
     let gate = Gate::of(policy, &candidates, limit);
@@ -73,6 +75,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
             .filter_map(|e| NodeProgress::of(e).until())
             .chain(situation.own().filter_map(|e| slots.queue.due(e)))
             .chain(soaking.iter().map(|(_, until)| *until))
+            .chain(candidates.iter().filter_map(|c| pace::wake(c, situation)))
             .filter(|until| *until > situation.now)
             .min(),
     }

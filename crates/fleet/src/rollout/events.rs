@@ -2,7 +2,7 @@
 
 use linesman_api::condition::Condition;
 use linesman_api::conditions::PolicyCondition::{self, Available, Degraded, Ignored, Progressing};
-use linesman_api::policy::PolicyStatus;
+use linesman_api::policy::{BlockedNode, PolicyStatus};
 use linesman_api::reasons::{EventReason, PolicyReason};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,8 @@ pub fn policy_event(old: &PolicyStatus, new: &PolicyStatus) -> Option<PolicyEven
     };
     let mut message = condition.message.clone();
     let names_node = matches!(reason, EventReason::ReconcileFailed | EventReason::WriteRefused);
-    if let Some(first) = new.blocked_nodes.first().filter(|_| names_node) {
+    let unnamed = |first: &&BlockedNode| names_node && !message.contains(&first.reason);
+    if let Some(first) = new.blocked_nodes.first().filter(unnamed) {
         message += &format!("; {}: {}", first.node, first.reason);
     }
     Some(PolicyEvent { warning, reason, message })
@@ -80,7 +81,7 @@ fn failing(status: &PolicyStatus) -> u64 {
 #[cfg(test)]
 mod tests {
     use linesman_api::condition::Truth;
-    use linesman_api::policy::{BlockedNode, NodeCounts};
+    use linesman_api::policy::NodeCounts;
 
     use super::*;
 
@@ -150,5 +151,8 @@ mod tests {
             vec![BlockedNode { node: "w1".into(), reason: "the gateway does not answer".into() }];
         let event = policy_event(&PolicyStatus::default(), &failed).unwrap();
         assert_eq!(event.message, "as it is; w1: the gateway does not answer");
+        failed.conditions[0].message = "w1: the gateway does not answer; trying again".into();
+        let event = policy_event(&PolicyStatus::default(), &failed).unwrap();
+        assert_eq!(event.message, failed.conditions[0].message, "said once");
     }
 }

@@ -131,6 +131,11 @@ impl NodeFacts {
         self.labels.get(ZONE).map_or("", String::as_str)
     }
 
+    /// Since when it is not ready, by its own clock: another value means that it was ready in between.
+    pub fn lost_since(&self) -> Option<Time> {
+        (!self.ready).then(|| self.not_ready_since.unwrap_or_default())
+    }
+
     /// Why the node cannot be changed now.
     pub fn not_ready(&self) -> Option<NotReady> {
         match self {

@@ -19,6 +19,7 @@ mod limit;
 mod mac_owners;
 mod orphans;
 mod overlay;
+mod pace;
 mod phase;
 mod progress;
 mod queue;

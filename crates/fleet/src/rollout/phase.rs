@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::facts::NotReady;
+use super::pace::INTERVAL;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodePhase {
@@ -50,6 +51,8 @@ pub enum BlockedBy {
     Canary,
     /// Another policy, the control plane or the node's own report; the text says which.
     WaitsFor(String),
+    /// It had this version released a moment ago.
+    TooSoon,
     /// The rollout is undone, and there is no version to return to.
     NoPreviousVersion,
     /// The API server refuses the enactment, for this reason.
@@ -82,6 +85,10 @@ impl fmt::Display for BlockedBy {
             Self::Canary => f.write_str("waits until all canaries are configured"),
             Self::Paused => f.write_str("the rollout is paused"),
             Self::Refused(reason) => write!(f, "the API server refuses its enactment: {reason}"),
+            Self::TooSoon => write!(
+                f,
+                "had this version released to it less than {INTERVAL} s ago, and asks for another release"
+            ),
             Self::NoPreviousVersion => {
                 f.write_str("no previous version of the policy was applied to this node")
             }

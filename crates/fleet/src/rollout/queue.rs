@@ -1,4 +1,4 @@
-//! Released nodes that are still busy with another policy: their agents cannot say so themselves.
+//! Released nodes that do not begin: they are busy with another policy, or nothing is heard of their agents.
 
 use std::collections::BTreeMap;
 
@@ -29,19 +29,26 @@ impl<'a> Queue<'a> {
     /// What the enactment should say, if that is due and not said yet.
     pub fn status(&self, enactment: &EnactmentFacts) -> Option<WaitingStatus> {
         self.due(enactment).filter(|due| *due <= self.situation.now)?;
-        let policy = self.busy.get(enactment.node.as_str())?;
-        let message = format!("is released, and waits until the policy {policy} is applied on this node");
-        let status = WaitingStatus::pending(EnactmentReason::Queued, message);
-        status.differs_from(&enactment.status.conditions).then_some(status)
+        let status = match self.busy.get(enactment.node.as_str()) {
+            Some(policy) => WaitingStatus::pending(
+                EnactmentReason::Queued,
+                format!("is released, and waits until the policy {policy} is applied on this node"),
+            ),
+            None => WaitingStatus::pending(
+                EnactmentReason::Blocked,
+                "is released, and the agent on the node has not begun yet",
+            ),
+        };
+        status.unsaid(enactment)
     }
 
     /// When it should say so.
     pub fn due(&self, enactment: &EnactmentFacts) -> Option<Time> {
         let released = matches!(NodeProgress::of(enactment), NodeProgress::Released { .. });
-        let spec = enactment
-            .spec
-            .as_ref()
-            .filter(|_| released && self.busy.contains_key(enactment.node.as_str()))?;
+        // An agent that is there says itself why it does not begin, as on a node that is frozen.
+        let silent = enactment.status.conditions.is_empty();
+        let busy = self.busy.contains_key(enactment.node.as_str());
+        let spec = enactment.spec.as_ref().filter(|_| released && (busy || silent))?;
         self.situation.settings.released_at(spec).map(|at| at.plus(PATIENCE))
     }
 }

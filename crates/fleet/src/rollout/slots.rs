@@ -10,7 +10,7 @@ use super::conflicts::OtherPolicies;
 use super::content::{Content, enactment_spec};
 use super::facts::{EnactmentFacts, Situation};
 use super::gate::Gate;
-use super::phase::{BlockedBy, NodePhase};
+use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
 use super::queue::Queue;
 use super::quorum::Quorum;
@@ -47,7 +47,8 @@ impl<'a> Slots<'a> {
         }
         let mut waiting: Vec<&mut Candidate<'a>> =
             candidates.iter_mut().filter(|c| !c.progress().is_some_and(NodeProgress::has_slot)).collect();
-        waiting.sort_by_key(|candidate| candidate.is_repeated());
+        // None comes first.
+        waiting.sort_by_key(|candidate| candidate.last_release(self.situation.policy));
         for candidate in waiting {
             if let Some(step) = self.waiting(candidate) {
                 let action = Action::for_node(&candidate.node.name, candidate.enactment, step);
@@ -172,7 +173,12 @@ impl<'a> Slots<'a> {
         let now = self.situation.now.plus(for_seconds);
         // An agent accepts a release only if it expires later than the last one: clocks of operators may differ.
         let until = spec.release_expires.map_or(now, |last| now.max(last.plus(1)));
-        let mut spec = EnactmentSpec { stage: Stage::Released, release_expires: Some(until), ..spec.clone() };
+        let mut spec = EnactmentSpec {
+            stage: Stage::Released,
+            release_expires: Some(until),
+            not_ready_since: candidate.node.lost_since(),
+            ..spec.clone()
+        };
         // If it fails, it failed at this generation.
         spec.policy.generation = spec.policy.generation.max(self.situation.policy.generation);
         Some(Step::Release { spec: Box::new(spec), until })
@@ -208,6 +214,8 @@ impl<'a> Slots<'a> {
 
     /// Says in the enactment what a waiting node waits for.
     fn bound(&self, candidate: &Candidate<'a>) -> Option<Step> {
+        let progress = candidate.progress();
+        let never_began = matches!(progress, Some(NodeProgress::Expired { started: false, .. }));
         let status = match &candidate.phase {
             NodePhase::Blocked(BlockedBy::Refused(_)) => return None,
             NodePhase::Waiting => WaitingStatus::pending(
@@ -225,6 +233,9 @@ impl<'a> Slots<'a> {
                 WaitingStatus::pending(reason, blocked_by.to_string())
             }
             NodePhase::Unaffected => WaitingStatus::aborted("the rollout was undone"),
+            NodePhase::Failed(Failure::Expired) if never_began => WaitingStatus::failing(
+                "the agent on the node did not begin in time after the release; edit the policy to try again",
+            ),
             _ => return None,
         };
         let not_ready = matches!(candidate.phase, NodePhase::Blocked(BlockedBy::NodeNotReady(_)));
@@ -232,15 +243,17 @@ impl<'a> Slots<'a> {
             (None, Some(content)) if !not_ready => {
                 Some(Step::Bind(Box::new(self.spec(content, None, Stage::Bound))))
             }
-            (Some(enactment), content) if NodeProgress::of(enactment) == NodeProgress::Bound => {
+            (Some(enactment), content) => {
                 let policy = self.situation.policy;
                 match content.as_ref().filter(|content| !content.is_current(policy, enactment)) {
+                    // What became of the version before says nothing about this one.
                     Some(content) => {
                         Some(Step::Bind(Box::new(self.spec(content, Some(enactment), Stage::Bound))))
                     }
-                    None => {
-                        status.differs_from(&enactment.status.conditions).then_some(Step::SetStatus(status))
+                    None if never_began || progress == Some(NodeProgress::Bound) => {
+                        status.unsaid(enactment).map(Step::SetStatus)
                     }
+                    None => None,
                 }
             }
             _ => None,

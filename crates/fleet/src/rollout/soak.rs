@@ -27,13 +27,9 @@ pub fn until(situation: &Situation<'_>, candidate: &Candidate<'_>) -> Option<Tim
 pub fn fail(situation: &Situation<'_>, candidates: &mut [Candidate<'_>]) -> Vec<Action> {
     let mut actions = Vec::new();
     for candidate in candidates {
-        let Some(enactment) = candidate.enactment.filter(|_| until(situation, candidate).is_some()) else {
-            continue;
-        };
-        let (Some(since), Some(spec)) = (configured_at(situation, enactment), &enactment.spec) else {
-            continue;
-        };
-        if was_lost(candidate.node, since) {
+        let soaking = candidate.enactment.filter(|_| until(situation, candidate).is_some());
+        let Some((enactment, spec)) = soaking.and_then(|it| Some((it, it.spec.as_ref()?))) else { continue };
+        if was_lost(candidate.node, spec) {
             let mut spec = EnactmentSpec { failed_soak: Some(situation.now), ..spec.clone() };
             spec.policy.generation = spec.policy.generation.max(situation.policy.generation);
             actions.push(Action::on(enactment, Step::FailSoak(Box::new(spec))));
@@ -43,8 +39,10 @@ pub fn fail(situation: &Situation<'_>, candidates: &mut [Candidate<'_>]) -> Vec<
     actions
 }
 
-fn was_lost(node: &NodeFacts, configured_at: Time) -> bool {
-    !node.ready && node.not_ready_since.is_none_or(|at| at >= configured_at)
+/// Whether it became not ready after its release, whatever its clock and the operator's say.
+fn was_lost(node: &NodeFacts, spec: &EnactmentSpec) -> bool {
+    let since = node.lost_since();
+    since.is_some() && since != spec.not_ready_since
 }
 
 /// By the clock of its agent, unless that cannot be true: then it was configured when it was released, which is the operator's to

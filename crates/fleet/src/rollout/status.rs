@@ -2,11 +2,12 @@
 
 use linesman_api::condition::{Condition, Truth, find};
 use linesman_api::conditions::{EnactmentCondition, PolicyCondition};
-use linesman_api::options::OnDelete;
+use linesman_api::options::{Drift, OnDelete};
 use linesman_api::policy::{BlockedNode, NodeCounts, PolicyStatus, Waves};
 use linesman_api::reasons::PolicyReason;
 
 use super::candidate::Candidate;
+use super::content::applied;
 use super::facts::{EnactmentFacts, PolicyFacts};
 use super::gate::Gate;
 use super::limit::beyond_all;
@@ -23,7 +24,7 @@ pub fn status(
     gate: &Gate<'_>,
     limit: usize,
 ) -> PolicyStatus {
-    let counts = counts(candidates);
+    let counts = counts(policy, candidates);
     let changing =
         candidates.iter().filter(|c| c.progress().is_some_and(NodeProgress::has_slot)).count() as u64;
     PolicyStatus {
@@ -41,7 +42,7 @@ pub fn status(
     }
 }
 
-fn counts(candidates: &[Candidate<'_>]) -> NodeCounts {
+fn counts(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> NodeCounts {
     let mut counts = NodeCounts { matching: candidates.len() as u64, ..NodeCounts::default() };
     for candidate in candidates {
         let count = match &candidate.phase {
@@ -50,7 +51,11 @@ fn counts(candidates: &[Candidate<'_>]) -> NodeCounts {
             NodePhase::Failed(_) => &mut counts.failing,
             NodePhase::Blocked(BlockedBy::NodeNotReady(_)) => &mut counts.not_ready,
             NodePhase::Blocked(BlockedBy::Stopped(_) | BlockedBy::NoPreviousVersion) => &mut counts.aborted,
-            // It joined, or never had its turn: that it stays as it is was asked for.
+            // It never had its turn: that it stays as it is was asked for.
+            NodePhase::Unaffected if candidate.enactment.is_some_and(|e| applied(policy, e).is_some()) => {
+                &mut counts.available
+            }
+            // It joined.
             NodePhase::Unaffected => continue,
             NodePhase::Waiting | NodePhase::Blocked(_) => &mut counts.pending,
         };
@@ -77,7 +82,7 @@ fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Bloc
         NodePhase::Blocked(BlockedBy::Paused | BlockedBy::Stopped(_) | BlockedBy::Canary) => None,
         NodePhase::Blocked(reason) => Some(blocked(c, reason.to_string())),
         NodePhase::InProgress => Some(blocked(c, format!("is being changed, but {}", hidden(c)?))),
-        _ => None,
+        _ => drift(c).map(|drifted| blocked(c, describe_drift(policy, drifted))),
     });
     let canaries = policy.spec.rollout.iter().flat_map(|rollout| &rollout.canary);
     let unknown =
@@ -143,7 +148,8 @@ fn conditions(
     } else if let Some((node, reason)) = unwritten {
         (Degraded, PolicyReason::WriteRefused, format!("{node}: {reason}; trying again"))
     } else if counts.failing + counts.aborted > 0 {
-        (Degraded, failed_because(candidates), degraded(gate, counts))
+        let reason = failed_because(candidates);
+        (Degraded, reason, degraded(candidates, gate, counts) + &first_of(candidates, reason))
     } else if let Some((node, reason, blocked_by)) = refused {
         (Degraded, reason, format!("{node}: {blocked_by}"))
     } else if unfinished {
@@ -157,6 +163,7 @@ fn conditions(
     } else {
         (Available, PolicyReason::SuccessfullyConfigured, configured(counts) + &not_ready(counts))
     };
+    let message = message + &drifted(candidates);
     let summary = Summary { condition, reason, message: message + &capped(policy, counts) };
     PolicyCondition::ALL.iter().map(|kind| summary.of(*kind, policy.generation)).collect()
 }
@@ -182,6 +189,16 @@ fn failed_because(candidates: &[Candidate<'_>]) -> PolicyReason {
     };
     let own = [PolicyReason::DocumentRefused, PolicyReason::PoliciesConflict];
     own.into_iter().find(|reason| known(*reason)).unwrap_or(PolicyReason::FailedToConfigure)
+}
+
+/// What is wrong with the policy itself, as the first node says it.
+fn first_of(candidates: &[Candidate<'_>], reason: PolicyReason) -> String {
+    let own = |failing: &&Condition| failing.is_true() && failing.reason == reason.as_str();
+    let first = candidates.iter().filter(|_| reason != PolicyReason::FailedToConfigure).find_map(|c| {
+        let failing = find(&c.enactment?.status.conditions, EnactmentCondition::Failing).filter(own)?;
+        Some(format!("; {}: {}", c.node.name, failing.message))
+    });
+    first.unwrap_or_default()
 }
 
 pub(super) struct Summary {
@@ -230,14 +247,22 @@ fn undone(counts: &NodeCounts) -> String {
     )
 }
 
-fn degraded(gate: &Gate<'_>, counts: &NodeCounts) -> String {
+fn degraded(candidates: &[Candidate<'_>], gate: &Gate<'_>, counts: &NodeCounts) -> String {
     let mut parts = Vec::new();
     if counts.failing > 0 {
         parts.push(format!("{} of {} nodes failed", counts.failing, counts.matching));
     }
-    if counts.aborted > 0 {
-        let reason = gate.closed_by().map_or_else(|| "the rollout was undone".into(), ToString::to_string);
-        parts.push(format!("{} not started: {reason}", counts.aborted));
+    let stays = |c: &&Candidate<'_>| c.phase == NodePhase::Blocked(BlockedBy::NoPreviousVersion);
+    let stay = candidates.iter().filter(stays).count() as u64;
+    if stay > 0 {
+        parts.push(format!(
+            "{stay} of {} nodes cannot be undone: they have no previous version, and stay as they are",
+            counts.matching
+        ));
+    }
+    if counts.aborted > stay {
+        let reason = gate.closed_by().map(ToString::to_string).unwrap_or_default();
+        parts.push(format!("{} not started: {reason}", counts.aborted - stay));
     }
     let rest = counts.progressing + counts.pending;
     if rest > 0 {
@@ -261,6 +286,28 @@ fn progressing(policy: &PolicyFacts, gate: &Gate<'_>, counts: &NodeCounts) -> St
         (None, canaries) => format!("; waiting for the canaries: {}", canaries.join(", ")),
     };
     progress + &reason + &not_ready(counts)
+}
+
+fn drifted(candidates: &[Candidate<'_>]) -> String {
+    match candidates.iter().filter_map(drift).count() {
+        0 => String::new(),
+        1 => "; 1 has drifted".into(),
+        many => format!("; {many} have drifted"),
+    }
+}
+
+/// How a node differs that is configured and asks for no correction.
+fn drift<'a>(candidate: &Candidate<'a>) -> Option<&'a Condition> {
+    let enactment = candidate.enactment.filter(|_| candidate.phase == NodePhase::Done)?;
+    find(&enactment.status.conditions, EnactmentCondition::Drifted).filter(|drifted| drifted.is_true())
+}
+
+fn describe_drift(policy: &PolicyFacts, drifted: &Condition) -> String {
+    let stopped = match policy.spec.options().drift {
+        Drift::Correct => ", and is not corrected: it drifted again after several corrections",
+        _ => "",
+    };
+    format!("has drifted{stopped}: {}", drifted.message)
 }
 
 fn capped(policy: &PolicyFacts, counts: &NodeCounts) -> String {

@@ -96,6 +96,7 @@ pub enum Event {
 #[derive(Debug, Clone)]
 pub enum Edit {
     Content(u8),
+    Patience(u8),
     AtATime(u8),
     Percent(u8),
     Rollout { paused: bool, abort: bool, undo: bool },
@@ -135,6 +136,7 @@ fn edit() -> impl Strategy<Value = Edit> {
     let seldom = || prop::bool::weighted(0.2);
     prop_oneof![
         4 => (0..3u8).prop_map(Edit::Content),
+        1 => (1..3u8).prop_map(Edit::Patience),
         1 => (1..5u8).prop_map(Edit::AtATime),
         1 => (1..251u8).prop_map(Edit::Percent),
         3 => (seldom(), seldom(), seldom())
@@ -160,6 +162,8 @@ struct Operator {
 struct Work {
     policy: String,
     attempt: i64,
+    /// None: what was applied is reverted.
+    state: Option<serde_json::Value>,
     /// It changes nothing at the moment.
     retrying: bool,
 }
@@ -177,6 +181,8 @@ pub struct Fleet {
     pub policies: Vec<PolicyFacts>,
     pub nodes: BTreeMap<String, NodeFacts>,
     pub enactments: BTreeMap<Key, EnactmentFacts>,
+    /// What each node has of each policy, whatever the operators know.
+    pub applied: BTreeMap<Key, serde_json::Value>,
     /// What an agent is doing.
     running: BTreeMap<String, Work>,
     operators: [Operator; 2],
@@ -197,6 +203,7 @@ impl Fleet {
             policies: POLICIES.iter().map(|name| policy_of(name)).collect(),
             nodes: NODES.iter().map(|name| (name.to_string(), node_of(name))).collect(),
             enactments: BTreeMap::new(),
+            applied: BTreeMap::new(),
             running: BTreeMap::new(),
             operators: Default::default(),
             revision: 0,
@@ -251,6 +258,7 @@ impl Fleet {
             Event::Remove { node } if NODES[*node].starts_with('w') => {
                 self.nodes.remove(NODES[*node]);
                 self.running.remove(NODES[*node]);
+                self.applied.retain(|(_, on), _| on != NODES[*node]);
                 self.remember();
             }
             Event::Remove { .. } => {}
@@ -281,6 +289,7 @@ impl Fleet {
         let rollout = spec.rollout.get_or_insert_with(Rollout::default);
         match edit {
             Edit::Content(n) => spec.desired_state = Some(content(&policy.name, *n)),
+            Edit::Patience(n) => spec.patience = Some((*n).into()),
             Edit::AtATime(n) => spec.max_unavailable = Some(IntOrPercent::Int((*n).into())),
             Edit::Percent(n) => spec.max_unavailable = Some(IntOrPercent::Text(format!("{n}%"))),
             Edit::Rollout { paused, abort, undo } => {
@@ -433,7 +442,8 @@ impl Fleet {
         }
         let spec = enactment.spec.clone().unwrap();
         // Whatever its clock says: that a release expired is the operator's to write.
-        let work = Work { policy: policy.into(), attempt: spec.attempt, retrying: false };
+        let state = spec.desired_state.filter(|_| !spec.revert);
+        let work = Work { policy: policy.into(), attempt: spec.attempt, state, retrying: false };
         self.running.insert(node.into(), work);
         self.answer(node, &["Progressing"]);
     }
@@ -482,6 +492,13 @@ impl Fleet {
     fn end(&mut self, node: &str, well: bool) {
         if self.running.get(node).is_some_and(|work| work.retrying) {
             return;
+        }
+        if let Some(work) = self.running.get(node).cloned().filter(|_| well && self.is_there(node)) {
+            let key = (work.policy, node.to_string());
+            match work.state {
+                Some(state) => self.applied.insert(key, state),
+                None => self.applied.remove(&key),
+            };
         }
         self.answer(node, if well { &["Available"] } else { &["Failing"] });
         if self.is_there(node) {

@@ -1,7 +1,7 @@
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use hyper::Response;
+use hyper::{Method, Response};
 use kube::client::Body;
 use linesman_api::enactment::Stage;
 use linesman_fleet::rollout::{EnactmentFacts, NodeFacts, PolicyFacts};
@@ -14,15 +14,20 @@ type Asked = Arc<Mutex<Vec<(String, Value)>>>;
 
 /// A writer whose API server gives the same answer to every request, and its requests.
 fn writer(code: u16, answer: Value) -> (Writer, Asked) {
+    writer_with(move |_| (code, answer.clone()))
+}
+
+/// The same with an API server that answers by the method.
+fn writer_with(answer: impl Fn(&Method) -> (u16, Value) + Send + 'static) -> (Writer, Asked) {
     let asked = Asked::default();
     let log = asked.clone();
     let service = tower::service_fn(move |request: Request<Body>| {
-        let (log, answer) = (log.clone(), answer.to_string());
+        let (log, (code, answer)) = (log.clone(), answer(request.method()));
         async move {
             let asked = format!("{} {}", request.method(), request.uri().path());
             let body = request.into_body().collect_bytes().await.unwrap_or_default();
             log.lock().unwrap().push((asked, serde_json::from_slice(&body).unwrap_or_default()));
-            let answer = Response::builder().status(code).body(Body::from(answer.into_bytes()));
+            let answer = Response::builder().status(code).body(Body::from(answer.to_string().into_bytes()));
             Ok::<_, std::convert::Infallible>(answer.unwrap())
         }
     });
@@ -129,6 +134,28 @@ async fn a_late_write_is_refused_and_a_forbidden_one_is_an_error() {
     let (writer, _) = writer(403, answer(403, "Forbidden"));
     let written = writer.perform("blue", &action(Some("5"), Step::Bind(spec())), &cache(), Time(1)).await;
     assert!(matches!(written, Err(Error::Api { .. })), "{written:?}");
+}
+
+#[tokio::test]
+async fn an_enactment_whose_name_is_taken_is_an_error_and_one_that_came_first_is_not() {
+    let create = async |labels: Value| {
+        let exists = json!({ "kind": "Status", "status": "Failure", "code": 409, "reason": "AlreadyExists" });
+        let found = json!({ "metadata": { "name": "w1.blue", "labels": labels } });
+        let (writer, _) = writer_with(move |method| match *method {
+            Method::GET => (200, found.clone()),
+            _ => (409, exists.clone()),
+        });
+        writer.perform("blue", &action(None, Step::Bind(spec())), &cache(), Time(1)).await
+    };
+    let written = create(json!({ "nmstate.io/policy": "blue", "nmstate.io/node": "w1" })).await;
+    assert!(matches!(written, Ok(Written::Refused(_))), "{written:?}");
+    for (labels, who) in [
+        (json!({ "nmstate.io/policy": "red", "nmstate.io/node": "w2" }), "of the policy red on the node w2"),
+        (json!({}), "of an enactment without labels"),
+    ] {
+        let error = create(labels).await.unwrap_err();
+        assert!(error.about_object().is_some_and(|why| why.contains(who)), "{error}");
+    }
 }
 
 #[tokio::test]
