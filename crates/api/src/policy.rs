@@ -132,6 +132,9 @@ pub struct PolicyStatus {
     /// The first few nodes that failed or do not proceed, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blocked_nodes: Vec<BlockedNode>,
+    /// Nodes that failed at this generation, also if they left the policy since.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_nodes: Vec<String>,
     /// The first few nodes that were configured less than `rollout.soak` ago.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub soaking_nodes: Vec<String>,

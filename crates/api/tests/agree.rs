@@ -158,6 +158,7 @@ fn policies() {
         }),
         waves: Some(Waves { current: 1, total: 1 }),
         blocked_nodes: vec![BlockedNode { node: "n".into(), reason: "r".into() }],
+        failed_nodes: vec!["n".into()],
         soaking_nodes: vec!["n".into()],
         unavailable_node_count_map: [("1".to_string(), 1)].into(),
         unavailable_node_count: Some(1),

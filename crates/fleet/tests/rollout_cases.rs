@@ -9,7 +9,7 @@ use linesman_api::enactment::{
     EnactmentSpec, EnactmentStatus, PolicyRef, Previous, Purpose, SealedSecrets, Stage,
 };
 use linesman_api::options::Options;
-use linesman_api::policy::PolicySpec;
+use linesman_api::policy::{PolicySpec, PolicyStatus};
 use linesman_api::selector::Labels;
 use linesman_api::time::Time;
 use linesman_core::document::tree;
@@ -33,6 +33,8 @@ struct Manifest {
     metadata: Metadata,
     #[serde(default)]
     spec: PolicySpec,
+    #[serde(default)]
+    status: PolicyStatus,
 }
 
 #[derive(Deserialize)]
@@ -126,6 +128,7 @@ fn policy(manifest: Manifest) -> PolicyFacts {
         spec: manifest.spec,
         deleting: deletion_timestamp.is_some(),
         finalizer: finalizers.iter().any(|name| name == linesman_api::finalizers::REVERT),
+        failed_nodes: manifest.status.failed_nodes,
     }
 }
 

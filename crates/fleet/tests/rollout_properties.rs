@@ -27,12 +27,16 @@ fn explain(fleet: &Fleet) {
         let rollout = policy.spec.rollout.clone().unwrap_or_default();
         assert_eq!(decision.actions, [], "at rest");
         let failed = decision.nodes.iter().filter(|(_, phase)| matches!(phase, NodePhase::Failed(_))).count();
+        let is_blocked =
+            |name: &str| decision.status.blocked_nodes.iter().any(|blocked| blocked.node == name);
+        // A canary that is not there holds the others, and is named.
+        let is_missing = |name: &&String| !decision.nodes.iter().any(|(node, _)| node == *name);
+        let held = rollout.canary.iter().find(is_missing).is_some_and(|name| is_blocked(name));
         for (node, phase) in &decision.nodes {
             let excused = match phase {
                 NodePhase::Done => true,
-                NodePhase::Failed(_) => {
-                    decision.status.blocked_nodes.iter().any(|blocked| blocked.node == *node)
-                }
+                NodePhase::Failed(_) => is_blocked(node),
+                NodePhase::Blocked(BlockedBy::Canary) => held,
                 NodePhase::Blocked(BlockedBy::Paused) => rollout.paused,
                 NodePhase::Blocked(BlockedBy::Stopped(_)) => rollout.abort || failed > 0,
                 NodePhase::Unaffected | NodePhase::Blocked(BlockedBy::NoPreviousVersion) => rollout.undo,
@@ -49,7 +53,7 @@ fn explain(fleet: &Fleet) {
             );
         }
         assert_eq!(decision.status.conditions.iter().filter(|c| c.is_true()).count(), 1, "one summary");
-        if !rollout.paused && !rollout.abort && !rollout.undo && failed == 0 {
+        if !rollout.paused && !rollout.abort && !rollout.undo && !held && failed == 0 {
             for node in fleet.nodes.values().filter(|node| policy.spec.selects(&node.labels)) {
                 let enactment = &fleet.enactments[&(policy.name.clone(), node.name.clone())];
                 let spec = enactment.spec.as_ref().unwrap();

@@ -44,6 +44,10 @@ pub fn policy(policy: Policy) -> KnownPolicy {
             spec: policy.spec,
             deleting: policy.metadata.deletion_timestamp.is_some(),
             finalizer: finalizers.iter().any(|name| name == finalizers::REVERT),
+            failed_nodes: match policy.status.observed_generation == policy.metadata.generation {
+                true => policy.status.failed_nodes.clone(),
+                false => Vec::new(),
+            },
         },
         unreadable: policy.unreadable,
         version: policy.metadata.resource_version.unwrap_or_default(),

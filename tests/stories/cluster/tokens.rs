@@ -197,9 +197,9 @@ fn an_agent_cannot_report_more_than_is_read() {
     let deep = (0..30).fold(json!({}), |inner, _| json!({ "a": inner }));
     let long = |characters| json!({ "a": "x".repeat(characters) });
     refused(&write(kind, &own, json!({ "desiredState": deep })), "at most 24 levels deep");
-    refused(&write(kind, &own, json!({ "desiredState": long(400_001) })), "at most 400000 characters");
+    refused(&write(kind, &own, json!({ "desiredState": long(400_001) })), "at most 400000 bytes");
     let captured = json!({ "capturedStates": { "c": { "state": long(600_001) } } });
-    refused(&write(kind, &own, captured), "at most 600000 characters");
+    refused(&write(kind, &own, captured), "at most 600000 bytes");
     let conditions: Vec<Value> =
         (0..33).map(|n| json!({ "type": format!("T{n}"), "status": "True" })).collect();
     refused(&write(kind, &own, json!({ "conditions": conditions })), "must have at most 32 items");
@@ -208,7 +208,7 @@ fn an_agent_cannot_report_more_than_is_read() {
     refused(&write(kind, &own, message), "may not be more than 32768");
     refused(
         &write("NodeNetworkState", &node, json!({ "currentState": long(1_200_001) })),
-        "at most 1200000 characters",
+        "at most 1200000 bytes",
     );
     accepted(&write(kind, &own, status()));
 }

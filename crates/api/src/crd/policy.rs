@@ -195,6 +195,13 @@ fn status() -> Value {
         ("waves", waves()),
         ("blockedNodes", blocked_nodes()),
         (
+            "failedNodes",
+            list(string()).with("x-kubernetes-list-type", "atomic").about(
+                "failedNodes lists the nodes that failed at this generation, at most 100, also those that the policy no longer \
+                 selects. They count as failed and are not tried again until the policy is edited.",
+            ),
+        ),
+        (
             "soakingNodes",
             list(string()).with("x-kubernetes-list-type", "atomic").about(
                 "soakingNodes lists the first 10 nodes that were configured less than rollout.soak ago.",

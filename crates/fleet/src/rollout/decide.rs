@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use linesman_api::options::OnDelete;
-use linesman_api::policy::PolicyStatus;
+use linesman_api::policy::{BlockedNode, PolicyStatus};
 use linesman_api::time::Time;
 
 use super::candidate::Candidate;
@@ -18,6 +18,7 @@ use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
 use super::queue::Queue;
 use super::quorum::Quorum;
+use super::remembered;
 use super::slots::Slots;
 use super::soak;
 use super::status::{NAMED, status};
@@ -40,12 +41,13 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     let index = Index::of(&situation.enactments);
     let (mut candidates, gone) = candidates(situation, &index);
     let others = OtherPolicies::of(situation, &index);
+    let failed_and_gone = remembered::recall(policy, &mut candidates);
     candidates.iter_mut().for_each(|candidate| retry_after_dependency(candidate, &others));
     candidates.iter_mut().for_each(|candidate| set_aside(candidate, situation));
     candidates.iter_mut().for_each(|candidate| pace::delay(candidate, situation));
     let failed_soak = soak::fail(situation, &mut candidates);
     let limit = limit(policy.spec.max_unavailable.as_ref(), candidates.len());
-    let gate = Gate::of(policy, &candidates, limit);
+    let gate = Gate::of(policy, &candidates, &failed_and_gone, limit);
     let mut slots = Slots {
         situation,
         gate: &gate,
@@ -53,7 +55,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
         others,
         queue: Queue::of(situation),
         limit,
-        taken: taken(situation, &candidates, limit),
+        taken: taken(situation, &candidates, failed_and_gone.len(), limit),
     };
     let mut actions = failed_soak;
     actions.extend(gone);
@@ -65,6 +67,14 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     let soaking: Vec<(&str, Time)> =
         candidates.iter().filter_map(|c| Some((c.node.name.as_str(), soak::until(situation, c)?))).collect();
     let mut status = status(policy, &candidates, &gate, limit);
+    status.failed_nodes = remembered::remember(&candidates, &failed_and_gone);
+    status.blocked_nodes.retain(|blocked| !failed_and_gone.contains(&blocked.node.as_str()));
+    let left = failed_and_gone.iter().map(|node| BlockedNode {
+        node: node.to_string(),
+        reason: "failed, and is no longer selected; edit the policy to continue its rollout".into(),
+    });
+    status.blocked_nodes.splice(0..0, left);
+    status.blocked_nodes.truncate(NAMED);
     status.soaking_nodes = soaking.iter().take(NAMED).map(|(node, _)| node.to_string()).collect();
     Decision {
         actions,
@@ -83,9 +93,9 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
 
 /// Slots in use, claims included. As in kubernetes-nmstate, a failed node keeps its slot until the policy is edited. All of them
 /// can only fail where `maxFailures` asks to continue all the same: then one slot stays free.
-fn taken(situation: &Situation<'_>, candidates: &[Candidate<'_>], limit: usize) -> usize {
+fn taken(situation: &Situation<'_>, candidates: &[Candidate<'_>], gone: usize, limit: usize) -> usize {
     let changing = situation.own().filter(|e| NodeProgress::of(e).has_slot()).count();
-    let failed = candidates.iter().filter(|c| matches!(c.phase, NodePhase::Failed(_))).count();
+    let failed = candidates.iter().filter(|c| matches!(c.phase, NodePhase::Failed(_))).count() + gone;
     changing + failed.min(limit - 1)
 }
 

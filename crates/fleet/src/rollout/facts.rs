@@ -64,6 +64,8 @@ pub struct PolicyFacts {
     /// It has a deletion timestamp; its finalizer keeps it.
     pub deleting: bool,
     pub finalizer: bool,
+    /// Nodes that failed at this generation, as its status has them.
+    pub failed_nodes: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,23 +14,29 @@ pub struct Gate<'a> {
 }
 
 impl<'a> Gate<'a> {
-    pub fn of(policy: &'a PolicyFacts, candidates: &[Candidate<'a>], limit: usize) -> Self {
+    /// `gone` are nodes that failed and left the policy since.
+    pub fn of(policy: &'a PolicyFacts, candidates: &[Candidate<'a>], gone: &[&str], limit: usize) -> Self {
         let rollout = policy.spec.rollout.clone().unwrap_or_default();
         let named: Vec<&str> = match (&policy.spec.rollout, policy.deleting || rollout.undo) {
             (Some(rollout), false) => rollout.canary.iter().map(String::as_str).collect(),
             _ => Vec::new(),
         };
-        let canaries: BTreeSet<&str> =
-            candidates.iter().map(|c| c.node.name.as_str()).filter(|name| named.contains(name)).collect();
-        let not_done =
-            |c: &&Candidate<'a>| c.phase != NodePhase::Done && canaries.contains(c.node.name.as_str());
-        let awaited = candidates.iter().filter(not_done).map(|c| c.node.name.as_str()).collect();
+        let canaries: BTreeSet<&str> = named.iter().copied().collect();
+        let is_canary = |c: &Candidate<'a>| canaries.contains(c.node.name.as_str());
+        let not_done = |c: &&Candidate<'a>| c.phase != NodePhase::Done && is_canary(c);
+        let mut awaited: Vec<&str> =
+            candidates.iter().filter(not_done).map(|c| c.node.name.as_str()).collect();
+        // A canary that is not there has shown nothing; a single node that is configured has.
+        if !candidates.iter().any(|c| c.phase == NodePhase::Done) {
+            let is_missing = |name: &&str| !candidates.iter().any(|c| c.node.name == **name);
+            awaited.extend(named.iter().copied().filter(is_missing));
+        }
         let closed = if rollout.paused {
             Some(BlockedBy::Paused)
         } else if rollout.abort && !policy.deleting {
             Some(BlockedBy::Stopped(StopReason::Aborted))
         } else {
-            failures(candidates, &canaries, rollout.max_failures, limit).map(BlockedBy::Stopped)
+            failures(candidates, gone, &canaries, rollout.max_failures, limit).map(BlockedBy::Stopped)
         };
         Self { closed, canaries, awaited }
     }
@@ -55,6 +61,7 @@ impl<'a> Gate<'a> {
 
 fn failures(
     candidates: &[Candidate<'_>],
+    gone: &[&str],
     canaries: &BTreeSet<&str>,
     max_failures: Option<i64>,
     limit: usize,
@@ -63,6 +70,7 @@ fn failures(
         .iter()
         .filter(|c| matches!(c.phase, NodePhase::Failed(_)))
         .map(|c| c.node.name.as_str())
+        .chain(gone.iter().copied())
         .collect();
     if let Some(canary) = failed.iter().find(|name| canaries.contains(*name)) {
         return Some(StopReason::CanaryFailed { canary: canary.to_string() });

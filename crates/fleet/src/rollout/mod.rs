@@ -24,6 +24,7 @@ mod phase;
 mod progress;
 mod queue;
 mod quorum;
+mod remembered;
 mod render;
 mod slots;
 mod soak;

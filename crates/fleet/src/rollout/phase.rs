@@ -31,6 +31,8 @@ pub enum Failure {
     Expired,
     /// It was configured, and became not ready soon after.
     NotReady,
+    /// Only the status of the policy knows: its enactment was deleted since.
+    Remembered,
 }
 
 /// Why a node is not released.

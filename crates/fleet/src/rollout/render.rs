@@ -33,6 +33,9 @@ impl Decision {
         for blocked in &status.blocked_nodes {
             let _ = writeln!(text, "  {}: {}", blocked.node, blocked.reason);
         }
+        if !status.failed_nodes.is_empty() {
+            let _ = writeln!(text, "remembered as failed: {}", status.failed_nodes.join(", "));
+        }
         if !status.soaking_nodes.is_empty() {
             let _ = writeln!(text, "soaking: {}", status.soaking_nodes.join(", "));
         }
@@ -86,6 +89,7 @@ fn describe_phase(phase: &NodePhase) -> String {
         NodePhase::Failed(Failure::Reported) => "failed".into(),
         NodePhase::Failed(Failure::Expired) => "failed: expired".into(),
         NodePhase::Failed(Failure::NotReady) => "failed: not ready".into(),
+        NodePhase::Failed(Failure::Remembered) => "failed: earlier".into(),
         NodePhase::Waiting => "waiting".into(),
         NodePhase::Blocked(blocked_by) => format!("blocked: {blocked_by}"),
         NodePhase::Unaffected => "unaffected".into(),

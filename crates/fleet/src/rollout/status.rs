@@ -119,6 +119,9 @@ fn describe(policy: &PolicyFacts, candidate: &Candidate<'_>, failure: Failure) -
         (Failure::Expired, Some(failing)) => format!("{}; its release expired", failing.message),
         (Failure::Reported, Some(failing)) => failing.message.clone(),
         (Failure::Reported, None) => "failed".into(),
+        (Failure::Remembered, _) => {
+            "failed before its enactment was deleted; edit the policy to try this node again".into()
+        }
         (Failure::NotReady, _) => {
             format!("became not ready within {} s after it was configured", soak::seconds(policy))
         }
