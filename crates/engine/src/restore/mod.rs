@@ -249,7 +249,8 @@ impl Rollback<'_> {
         if matches!(verification, Verification::Differs(_)) {
             // Others set options of the bridge as well, which the state shows and NetworkManager does not know.
             self.restore_rows_of_others().await;
-            mtus::set_right(&mtus::wrong(goal, &seen.borrow())).await;
+            let moved = mtus::wrong(goal, &seen.borrow());
+            mtus::set_right(&moved).await;
             verification = verify::settle(nm, watch, RIGHT, Scope::Whole, compare).await;
         }
         let seen = seen.into_inner();
