@@ -43,9 +43,11 @@ fn secrets_are_in_no_output() {
 
     agent.write("tunnel", &tunnel("hunter2first"));
     agent.wait_phase("tunnel", "in-sync");
-    // Somebody else sets it: the host differs from the policy, in what is a secret and in what is none.
+    // Somebody else sets it: the host differs from the policy, in what is a secret and in what is none. The database
+    // announces nothing; what the kernel announces makes the agent look.
     let drift =
-        "ovs-vsctl set Open_vSwitch . external_ids:tunnel-psk=hunter2other external_ids:tunnel-name=red";
+        "ovs-vsctl set Open_vSwitch . external_ids:tunnel-psk=hunter2other external_ids:tunnel-name=red
+        ip link set eth2 mtu 1400";
     host.node.sh(drift).expect("Open vSwitch runs");
     agent.wait_phase("tunnel", "drifted");
 
