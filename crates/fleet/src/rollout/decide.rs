@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use linesman_api::options::OnDelete;
-use linesman_api::policy::{BlockedNode, PolicyStatus};
+use linesman_api::policy::PolicyStatus;
 use linesman_api::time::Time;
 
 use super::candidate::Candidate;
@@ -66,15 +66,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     }
     let soaking: Vec<(&str, Time)> =
         candidates.iter().filter_map(|c| Some((c.node.name.as_str(), soak::until(situation, c)?))).collect();
-    let mut status = status(policy, &candidates, &gate, limit);
-    status.failed_nodes = remembered::remember(&candidates, &failed_and_gone);
-    status.blocked_nodes.retain(|blocked| !failed_and_gone.contains(&blocked.node.as_str()));
-    let left = failed_and_gone.iter().map(|node| BlockedNode {
-        node: node.to_string(),
-        reason: "failed, and is no longer selected; edit the policy to continue its rollout".into(),
-    });
-    status.blocked_nodes.splice(0..0, left);
-    status.blocked_nodes.truncate(NAMED);
+    let mut status = status(policy, &candidates, &failed_and_gone, &gate, limit);
     status.soaking_nodes = soaking.iter().take(NAMED).map(|(node, _)| node.to_string()).collect();
     Decision {
         actions,

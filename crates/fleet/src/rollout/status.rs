@@ -13,7 +13,7 @@ use super::gate::Gate;
 use super::limit::beyond_all;
 use super::phase::{BlockedBy, Failure, NodePhase};
 use super::progress::NodeProgress;
-use super::soak;
+use super::{remembered, soak};
 
 /// How many nodes are named; a status that names all would grow with the fleet.
 pub const NAMED: usize = 10;
@@ -21,6 +21,7 @@ pub const NAMED: usize = 10;
 pub fn status(
     policy: &PolicyFacts,
     candidates: &[Candidate<'_>],
+    failed_and_gone: &[&str],
     gate: &Gate<'_>,
     limit: usize,
 ) -> PolicyStatus {
@@ -33,7 +34,8 @@ pub fn status(
         max_unavailable: Some(limit as u64),
         nodes: Some(counts),
         waves: (counts.matching > 0).then(|| waves(&counts, limit as u64)),
-        blocked_nodes: blocked_nodes(policy, candidates),
+        blocked_nodes: blocked_nodes(policy, candidates, failed_and_gone),
+        failed_nodes: remembered::remember(candidates, failed_and_gone),
         unavailable_node_count_map: match changing {
             0 => [].into(),
             many => [(policy.generation.to_string(), many)].into(),
@@ -71,7 +73,11 @@ fn waves(counts: &NodeCounts, limit: u64) -> Waves {
 }
 
 /// Failed nodes first, then those that a person could help.
-fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<BlockedNode> {
+fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>], gone: &[&str]) -> Vec<BlockedNode> {
+    let left = gone.iter().map(|node| BlockedNode {
+        node: node.to_string(),
+        reason: "failed, and is no longer selected; edit the policy to continue its rollout".into(),
+    });
     let blocked =
         |candidate: &Candidate<'_>, reason: String| BlockedNode { node: candidate.node.name.clone(), reason };
     let failed = candidates.iter().filter_map(|c| match c.phase {
@@ -87,11 +93,12 @@ fn blocked_nodes(policy: &PolicyFacts, candidates: &[Candidate<'_>]) -> Vec<Bloc
     let canaries = policy.spec.rollout.iter().flat_map(|rollout| &rollout.canary);
     let unknown =
         canaries.filter(|name| !policy.deleting && candidates.iter().all(|c| c.node.name != **name));
+    let unknown = unknown.filter(|name| !gone.contains(&name.as_str()));
     let unknown = unknown.map(|name| BlockedNode {
         node: name.clone(),
         reason: "is listed in rollout.canary, but the policy does not select such a node".into(),
     });
-    failed.chain(unknown).chain(others).take(NAMED).collect()
+    left.chain(failed).chain(unknown).chain(others).take(NAMED).collect()
 }
 
 fn unreadable(candidate: &Candidate<'_>) -> Option<String> {

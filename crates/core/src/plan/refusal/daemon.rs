@@ -36,9 +36,7 @@ pub(super) fn lacking(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
 }
 
 fn new_datapaths<'v>(view: &'v View<'_>) -> impl Iterator<Item = (&'v Declared, &'v str)> {
-    let bridges =
-        view.declared.iter().filter(|d| is_up(&d.want) && kind(&d.want) == InterfaceKind::OvsBridge);
-    bridges.filter_map(|declared| {
+    ovs_bridges(view).filter_map(|declared| {
         let said = datapath(&declared.want);
         let now = observed(view, &declared.want);
         match (said, now) {
@@ -51,10 +49,12 @@ fn new_datapaths<'v>(view: &'v View<'_>) -> impl Iterator<Item = (&'v Declared, 
     })
 }
 
+fn ovs_bridges<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Declared> {
+    view.declared.iter().filter(|d| is_up(&d.want) && kind(&d.want) == InterfaceKind::OvsBridge)
+}
+
 fn new_bridges<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Declared> {
-    let bridges =
-        view.declared.iter().filter(|d| is_up(&d.want) && kind(&d.want) == InterfaceKind::OvsBridge);
-    bridges.filter(|declared| observed(view, &declared.want).is_none())
+    ovs_bridges(view).filter(|declared| observed(view, &declared.want).is_none())
 }
 
 fn bridge_of_others(Declared { path, want }: &Declared) -> Diagnostic {
