@@ -82,7 +82,7 @@ pub fn wait(what: &str, holds: impl Fn() -> bool) -> Fallible<()> {
 }
 
 fn at_rest(kept: &Kept, report: &mut BenchReport) -> Fallible<()> {
-    let pid = kept.agent.pid();
+    let pid = kept.agent.pid().ok_or("the agent is not on a node in namespaces")?;
     // What starting up set in motion comes to rest first.
     std::thread::sleep(Duration::from_secs(15));
     let before = ticks(pid)?;

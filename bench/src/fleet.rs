@@ -53,7 +53,7 @@ pub fn idle(report: &mut BenchReport) -> Fallible<()> {
     std::thread::sleep(IDLE);
     let writes = fleet.since(&from)?.into_iter().filter(Event::writes).count();
     report.row("API writes in ten idle minutes, Lease aside", writes as f64, "", None, 0.0);
-    let pid = fleet.agent.pid();
+    let pid = fleet.agent.pid().ok_or("the agent is not on a node in namespaces")?;
     report.row("agent in a cluster, at rest: resident", megabytes(pid, "Rss:")?, "MB", None, 24.0);
     report.row("agent in a cluster, at rest: anonymous", megabytes(pid, "Anonymous:")?, "MB", None, 10.0);
     Ok(())

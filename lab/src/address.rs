@@ -31,6 +31,11 @@ pub(crate) fn mac(number: u8, nic: u8) -> String {
     format!("02:09:00:00:{number:02x}:{nic:02x}")
 }
 
+/// The hub's end of a NIC's cable.
+pub(crate) fn port(number: u8, nic: u8) -> String {
+    format!("p{number}.{nic}")
+}
+
 /// Host numbers above collide with the DHCP range (100 to 199).
 pub(crate) const MOST_NODES: u8 = 80;
 

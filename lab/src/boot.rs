@@ -13,6 +13,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::error::{Doing, Error, Result};
+use crate::exec::Place;
 use crate::files;
 use crate::layer::create;
 use crate::life::Life;
@@ -150,7 +151,8 @@ impl Booted {
     /// For an init that does not talk to us.
     pub(crate) fn wait_until_exists(&self, path: &Path) -> Result<()> {
         let deadline = Instant::now() + PATIENCE;
-        while !files::exists(&self.namespaces, path)? {
+        let place = Place::Namespaces(Arc::clone(&self.namespaces));
+        while !files::exists(&place, path)? {
             if self.shell.0.status().is_some() {
                 return Err(self.failed("it ended".into()));
             }

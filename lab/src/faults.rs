@@ -49,11 +49,13 @@ impl Hub {
 
     /// Takes the carrier away from a NIC.
     pub fn unplug(&self, node: &Node, nic: u8) -> Result<()> {
-        self.ip(&["link", "set", &node.port(nic), "down"])
+        self.ip(&["link", "set", &node.port(nic), "down"])?;
+        node.set_link(nic, false)
     }
 
     pub fn plug(&self, node: &Node, nic: u8) -> Result<()> {
-        self.ip(&["link", "set", &node.port(nic), "up"])
+        self.ip(&["link", "set", &node.port(nic), "up"])?;
+        node.set_link(nic, true)
     }
 
     fn change_faults(&self, change: impl FnOnce(&mut Faults)) -> Result<()> {

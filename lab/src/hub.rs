@@ -10,7 +10,7 @@ use nix::sched::CloneFlags;
 
 use crate::boot::{Booted, Plan};
 use crate::error::{Doing, Error, Result};
-use crate::exec::{Exec, Output, Running};
+use crate::exec::{Exec, Output, Place, Running};
 use crate::faults::Faults;
 use crate::namespaces::Namespaces;
 use crate::ping::Pinger;
@@ -53,13 +53,17 @@ impl Hub {
         &self.namespaces
     }
 
+    fn place(&self) -> Place {
+        Place::Namespaces(Arc::clone(&self.namespaces))
+    }
+
     /// Refuses if the hub were in the machine's network.
     pub fn assert_in_lab(&self) -> Result<()> {
         self.namespaces.assert_in_lab("the hub")
     }
 
     pub fn command<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Exec {
-        Exec::new(Arc::clone(&self.namespaces), "the hub", words)
+        Exec::new(self.place(), "the hub", words)
     }
 
     /// A program of the machine, with the machine's files, in the hub's network and among its processes.
@@ -89,11 +93,11 @@ impl Hub {
         bytes: impl AsRef<[u8]>,
         mode: u32,
     ) -> Result<()> {
-        files::write(&self.namespaces, path.as_ref(), bytes.as_ref(), mode)
+        files::write(&self.place(), path.as_ref(), bytes.as_ref(), mode)
     }
 
     pub fn read_file(&self, path: impl AsRef<std::path::Path>) -> Result<Vec<u8>> {
-        files::read(&self.namespaces, path.as_ref())
+        files::read(&self.place(), path.as_ref())
     }
 
     /// One echo request, a second at most.

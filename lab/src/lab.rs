@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::boot::Booted;
 use crate::error::{Error, Result};
 use crate::hub::Hub;
+use crate::lock::Lock;
 use crate::node::{Node, NodeBuilder};
 use crate::responder::Responder;
 use crate::run::{Description, NodeDescription, Process, RunFolder};
 use crate::setup::{Root, require_root};
-use crate::{address, layer};
+use crate::{address, layer, vm};
 
 /// Everything in it ends when this is dropped, and also when the process that made it dies in any way.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(crate) struct Shared {
     _web_server: Responder,
     description: Mutex<Description>,
     next_number: AtomicU8,
+    /// Taken with the first virtual machine.
+    seat: Mutex<Option<Lock>>,
 }
 
 impl Lab {
@@ -54,6 +57,7 @@ impl Lab {
             booted: Mutex::new(Some(booted)),
             description: Mutex::new(description),
             next_number: AtomicU8::new(1),
+            seat: Mutex::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -66,7 +70,7 @@ impl Lab {
         &self.shared.hub
     }
 
-    /// A node to be: two NICs, the forky root, no systemd, unless configured otherwise.
+    /// A node to be: two NICs, the forky root, in namespaces, no systemd, unless configured otherwise.
     pub fn node(&self, name: &str) -> NodeBuilder {
         NodeBuilder::new(Arc::clone(&self.shared), name)
     }
@@ -93,6 +97,7 @@ impl Lab {
 impl Drop for Lab {
     fn drop(&mut self) {
         drop(lock(&self.shared.booted).take());
+        drop(lock(&self.shared.seat).take());
         if let Err(error) = self.shared.folder.remove() {
             eprintln!("lab: {error}");
         }
@@ -106,6 +111,15 @@ impl Shared {
             return Err(Error::refused(format!("a lab has at most {} nodes", address::MOST_NODES)));
         }
         Ok(number)
+    }
+
+    /// Waits until there is room on the machine for the virtual machines of this lab.
+    pub(crate) fn take_seat(&self) -> Result<()> {
+        let mut seat = lock(&self.seat);
+        if seat.is_none() {
+            *seat = Some(vm::take_seat()?);
+        }
+        Ok(())
     }
 
     pub(crate) fn is_up(&self) -> bool {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Doing, Result};
 
-const NM_CONF: &str = "\
+pub(crate) const NM_CONF: &str = "\
 [main]
 plugins=keyfile
 no-auto-default=*
@@ -34,7 +34,7 @@ pub(crate) fn systemd(layer: &Path) -> Result<()> {
     crate::systemd::units(layer)
 }
 
-fn every_node(layer: &Path) -> Result<()> {
+pub(crate) fn every_node(layer: &Path) -> Result<()> {
     put(layer, "etc/NetworkManager/conf.d/90-lab.conf", NM_CONF, 0o644)?;
     put(layer, "etc/resolv.conf", "", 0o644)?;
     put(layer, "etc/hosts", "127.0.0.1 localhost\n::1 localhost\n", 0o644)?;
@@ -63,6 +63,12 @@ pub(crate) fn put(layer: &Path, name: &str, text: &str, mode: u32) -> Result<()>
 pub(crate) fn link(layer: &Path, name: &str, target: &str) -> Result<()> {
     let path = place(layer, name)?;
     symlink(target, &path).doing_to("link", &path)
+}
+
+pub(crate) fn copy(file: &Path, layer: &Path, name: &str, mode: u32) -> Result<()> {
+    let path = place(layer, name)?;
+    fs::copy(file, &path).doing_to("copy", file)?;
+    set_mode(&path, mode)
 }
 
 fn empty_folder(layer: &Path, name: &str) -> Result<()> {

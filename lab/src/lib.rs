@@ -1,4 +1,7 @@
-//! The test bed: real nodes in namespaces, watched from a hub outside. Never shipped.
+//! The test bed: real nodes in namespaces or virtual machines, watched from a hub outside. Never shipped.
+//!
+//! Three tiers, one interface: in namespaces with a small init (a second), in namespaces with systemd, and virtual machines
+//! with a kernel of their own (`vm(true)`).
 //!
 //! ```no_run
 //! # fn main() -> linesman_lab::Result<()> {
@@ -36,6 +39,7 @@ mod setup;
 mod systemd;
 pub mod transcript;
 mod tree;
+mod vm;
 mod watch;
 
 pub use address::{NETWORKS, gateway_v4, gateway_v6};
@@ -50,4 +54,5 @@ pub use namespaces::assert_in_lab;
 pub use nix::sys::signal::Signal;
 pub use node::{Daemon, Node, NodeBuilder};
 pub use setup::{Kubernetes, Root, setup};
+pub use vm::setup as setup_vms;
 pub use watch::{Record, Sample, Watch};

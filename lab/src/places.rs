@@ -17,6 +17,11 @@ pub(crate) fn runs() -> PathBuf {
     cache().join("run")
 }
 
+/// Images of virtual machines and machines saved from them, made once.
+pub(crate) fn vms() -> PathBuf {
+    cache().join("vm")
+}
+
 /// Kubernetes' own programs, built once.
 pub(crate) fn kubernetes() -> PathBuf {
     cache().join("kubernetes")

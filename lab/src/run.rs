@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::boot::start_time;
 use crate::error::{Doing, Error, Result};
-use crate::exec::Exec;
+use crate::exec::{Exec, Place};
 use crate::hub::Hub;
 use crate::layer::create;
 use crate::lock::{self, Lock};
 use crate::namespaces::Namespaces;
-use crate::{cgroup, places, tree};
+use crate::{cgroup, places, tree, vm};
 
 /// A process that cannot be mistaken for a later one with the same PID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,8 +76,11 @@ pub struct Description {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NodeDescription {
     pub name: String,
-    /// PID 1 of the node; None while it is switched off.
+    /// PID 1 of the node, or the qemu of a virtual machine; None while it is switched off.
     pub init: Option<Process>,
+    /// Of a virtual machine: the folder of its sockets.
+    #[serde(default)]
+    pub vm: Option<PathBuf>,
     pub ipv4: std::net::Ipv4Addr,
     pub ipv6: std::net::Ipv6Addr,
 }
@@ -86,7 +89,11 @@ impl NodeDescription {
     /// For a process that does not own the lab.
     pub fn command<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Result<Exec> {
         let init = self.init.ok_or_else(|| Error::SwitchedOff { node: self.name.clone() })?;
-        Ok(Exec::new(namespaces_of(init, &self.name)?, &self.name, words))
+        let place = match &self.vm {
+            Some(folder) => Place::Guest(vm::visit(folder, &self.name)?),
+            None => Place::Namespaces(namespaces_of(init, &self.name)?),
+        };
+        Ok(Exec::new(place, &self.name, words))
     }
 }
 

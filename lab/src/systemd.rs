@@ -1,4 +1,4 @@
-//! What makes a Debian root boot quickly under systemd in a namespace.
+//! What makes a Debian root boot quickly under systemd.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ pub(crate) const INIT: &str = "/usr/lib/systemd/systemd --log-target=journal";
 /// Exists once the last of our units has run.
 pub(crate) const UP: &str = "/run/lab/up";
 
-/// Nothing in a namespace needs them, and each costs time.
+/// Nothing in the lab needs them, and each costs time.
 const MASKED: &[&str] = &[
     "systemd-binfmt.service",
     "systemd-hwdb-update.service",
@@ -46,7 +46,19 @@ const MASKED: &[&str] = &[
     "ovsdb-server.socket",
 ];
 
+/// Of a node in namespaces.
 pub(crate) fn units(layer: &Path) -> Result<()> {
+    base(layer)?;
+    for (name, text) in IN_NAMESPACES {
+        put(layer, &format!("etc/systemd/system/{name}"), text, 0o644)?;
+    }
+    put(layer, "etc/fstab", "", 0o644)?;
+    // Masking ovs-record-hostname would stop openvswitch-switch, which requires it: the requirement has to go.
+    hide(layer, "etc/systemd/system/openvswitch-switch.service.requires")
+}
+
+/// Of any node with systemd.
+pub(crate) fn base(layer: &Path) -> Result<()> {
     for unit in MASKED {
         link(layer, &format!("etc/systemd/system/{unit}"), "/dev/null")?;
     }
@@ -57,18 +69,24 @@ pub(crate) fn units(layer: &Path) -> Result<()> {
     for unit in ["lab-early.service", "lab-late.service"] {
         link(layer, &format!("etc/systemd/system/multi-user.target.wants/{unit}"), &format!("../{unit}"))?;
     }
-    put(layer, "etc/fstab", "", 0o644)?;
-    // Masking ovs-record-hostname would stop openvswitch-switch, which requires it: the requirement has to go.
-    hide(layer, "etc/systemd/system/openvswitch-switch.service.requires")
+    Ok(())
+}
+
+/// What `base` brings, as one text.
+pub(crate) fn text() -> String {
+    let units = UNITS.iter().map(|(name, text)| format!("{name}\n{text}\n"));
+    MASKED.iter().map(|unit| format!("{unit}\n")).chain(units).collect()
 }
 
 const UNITS: &[(&str, &str)] = &[
     ("ovsdb-server.service", include_str!("units/ovsdb-server.service")),
     ("ovs-vswitchd.service", include_str!("units/ovs-vswitchd.service")),
-    ("NetworkManager.service.d/lab.conf", include_str!("units/NetworkManager.conf")),
     ("lab-early.service", include_str!("units/lab-early.service")),
     ("lab-late.service", include_str!("units/lab-late.service")),
 ];
+
+const IN_NAMESPACES: &[(&str, &str)] =
+    &[("NetworkManager.service.d/lab.conf", include_str!("units/NetworkManager.conf"))];
 
 /// An overlay takes a character device 0:0 for "not there, whatever is below".
 fn hide(layer: &Path, name: &str) -> Result<()> {

@@ -1,11 +1,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use super::power::Kind;
 use super::{Node, disk};
 use crate::boot::Plan;
 use crate::error::{Doing, Error, Result};
 use crate::lab::Shared;
-use crate::layer::put;
+use crate::layer::{create, put};
+use crate::vm::{Identity, MOST_DISKS, Nic, VmPlan};
 use crate::{NETWORKS, Root, address, cgroup, systemd};
 
 #[derive(Debug)]
@@ -19,6 +21,7 @@ pub struct NodeBuilder {
     dad: bool,
     disks: Vec<(PathBuf, u64)>,
     systemd: bool,
+    vm: bool,
 }
 
 impl NodeBuilder {
@@ -33,6 +36,7 @@ impl NodeBuilder {
             dad: false,
             disks: vec![],
             systemd: false,
+            vm: false,
         }
     }
 
@@ -50,6 +54,13 @@ impl NodeBuilder {
     /// systemd as PID 1, with journald and real units; without it, a small init of the lab starts the daemons.
     pub fn systemd(mut self, on: bool) -> Self {
         self.systemd = on;
+        self
+    }
+
+    /// A virtual machine: with systemd and a kernel of its own, which has what the machine's may lack, can be cut off in
+    /// mid-write, and loses what was not synced. It starts from a saved state; `boot` boots it for real, in half a minute.
+    pub fn vm(mut self, on: bool) -> Self {
+        self.vm = on;
         self
     }
 
@@ -82,26 +93,57 @@ impl NodeBuilder {
     pub fn start(self) -> Result<Node> {
         let builder = self.numbered()?;
         builder.check()?;
-        let number = builder.number.unwrap_or_default();
-        let plan = builder.plan(&builder.root.ensure()?)?;
-        builder.furnish(&plan.folder.join("upper"), number)?;
-        for ((image, _), (_, bytes)) in plan.disks.iter().zip(&builder.disks) {
-            disk::make(image, *bytes)?;
-        }
-        let NodeBuilder { shared, name, nics, .. } = builder;
-        let node = Node { shared, name, number, nics, plan, booted: Mutex::new(None) };
+        builder.announce()?;
+        if builder.vm { builder.start_vm() } else { builder.start_namespaces() }
+    }
+
+    fn start_namespaces(self) -> Result<Node> {
+        let plan = self.plan(&self.root.ensure()?)?;
+        self.furnish(&plan.folder.join("upper"))?;
+        self.make_disks(&plan.disks)?;
+        let node = self.node(Kind::Namespaces(plan));
         node.boot()?;
         Ok(node)
     }
 
-    /// What its disk holds before the first boot, and what DNS knows of it.
-    fn furnish(&self, disk: &Path, number: u8) -> Result<()> {
-        let name = &self.name;
-        put(disk, "etc/hostname", &format!("{name}\n"), 0o644)?;
-        put(disk, "etc/machine-id", &machine_id()?, 0o444)?;
+    fn start_vm(self) -> Result<Node> {
+        self.shared.take_seat()?;
+        let folder = self.folder()?;
+        create(&folder)?;
+        let disks = self.small_disks(&folder);
+        self.make_disks(&disks)?;
+        let number = self.number.unwrap_or_default();
+        let nic = |nic| Nic { tap: address::port(number, nic), mac: address::mac(number, nic) };
+        let plan = VmPlan::new(&self.name, folder, (0..self.nics).map(nic).collect(), &self.binaries, disks)?;
+        let identity = Identity { machine_id: machine_id()?, dad: self.dad };
+        let node = self.node(Kind::Vm(plan));
+        node.start_saved(&identity)?;
+        Ok(node)
+    }
+
+    fn node(self, kind: Kind) -> Node {
+        let number = self.number.unwrap_or_default();
+        let NodeBuilder { shared, name, nics, .. } = self;
+        Node { shared, name, number, nics, kind, on: Mutex::new(None) }
+    }
+
+    fn make_disks(&self, images: &[(PathBuf, PathBuf)]) -> Result<()> {
+        images.iter().zip(&self.disks).try_for_each(|((image, _), (_, bytes))| disk::make(image, *bytes))
+    }
+
+    /// What its disk holds before the first boot.
+    fn furnish(&self, disk: &Path) -> Result<()> {
+        put(disk, "etc/hostname", &format!("{}\n", self.name), 0o644)?;
+        put(disk, "etc/machine-id", &format!("{}\n", machine_id()?), 0o444)?;
         if self.dad {
             put(disk, "etc/lab/dad", "", 0o644)?;
         }
+        Ok(())
+    }
+
+    /// DNS knows of it.
+    fn announce(&self) -> Result<()> {
+        let (name, number) = (&self.name, self.number.unwrap_or_default());
         let (v4, v6) = (address::host_v4(0, number), address::host_v6(0, number));
         let hosts = format!("{v4} {name}.lab.test\n{v6} {name}.lab.test\n");
         self.shared.hub.write_file(format!("/etc/lab/hosts/{name}"), hosts, 0o644)
@@ -115,6 +157,15 @@ impl NodeBuilder {
         if self.nics > NETWORKS {
             return Err(Error::refused(format!("a node has at most {NETWORKS} NICs, not {}", self.nics)));
         }
+        if self.vm && self.root != Root::Forky {
+            return Err(Error::refused("a virtual machine runs Debian forky: leave root() out"));
+        }
+        if self.vm && self.disks.len() >= MOST_DISKS {
+            return Err(Error::refused(format!(
+                "a virtual machine has at most {} small disks",
+                MOST_DISKS - 1
+            )));
+        }
         match self.binaries.iter().find(|path| !path.is_file()) {
             Some(path) => {
                 Err(Error::refused(format!("there is no program {}: build it first", path.display())))
@@ -123,24 +174,30 @@ impl NodeBuilder {
         }
     }
 
-    fn plan(&self, root: &Path) -> Result<Plan> {
-        let run = self.shared.folder.path();
-        let folder = run.join(format!("node-{}", self.name));
+    /// Where everything of the node is.
+    fn folder(&self) -> Result<PathBuf> {
+        let folder = self.shared.folder.path().join(format!("node-{}", self.name));
         if folder.exists() {
             return Err(Error::refused(format!("this lab already has a node {}", self.name)));
         }
+        Ok(folder)
+    }
+
+    /// The images, and where they are mounted.
+    fn small_disks(&self, folder: &Path) -> Vec<(PathBuf, PathBuf)> {
+        let image = |number: usize| folder.join(format!("disk{number}.img"));
+        let disks = self.disks.iter().enumerate();
+        disks.map(|(number, (place, _))| (image(number), place.clone())).collect()
+    }
+
+    fn plan(&self, root: &Path) -> Result<Plan> {
+        let (run, folder) = (self.shared.folder.path(), self.folder()?);
         let (layer, init) = match self.systemd {
             true => ("systemd-layer", systemd::INIT),
             false => ("plain-layer", "/usr/lib/lab/node-init"),
         };
         let target = |path: &PathBuf| Path::new("/usr/bin").join(path.file_name().unwrap_or_default());
-        let image = |number: usize| folder.join(format!("disk{number}.img"));
-        let disks = self
-            .disks
-            .iter()
-            .enumerate()
-            .map(|(number, (place, _))| (image(number), place.clone()))
-            .collect();
+        let disks = self.small_disks(&folder);
         Ok(Plan {
             what: format!("node {}", self.name),
             folder,
@@ -157,5 +214,5 @@ impl NodeBuilder {
 fn machine_id() -> Result<String> {
     let uuid =
         std::fs::read_to_string("/proc/sys/kernel/random/uuid").doing(|| "draw a machine id".into())?;
-    Ok(uuid.replace('-', ""))
+    Ok(uuid.trim().replace('-', ""))
 }

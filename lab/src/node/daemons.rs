@@ -7,6 +7,8 @@ use nix::sys::signal::Signal;
 use super::Node;
 use crate::boot::PATIENCE;
 use crate::error::{Error, Result};
+use crate::exec::Place;
+use crate::namespaces::Namespaces;
 use crate::run::Process;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,6 +58,13 @@ for unit in NetworkManager ovsdb-server ovs-vswitchd; do
   printf '[Service]\\nRestart=no\\n' >/run/systemd/system/$unit.service.d/lab-hold.conf
 done
 systemctl daemon-reload";
+/// On a VM; waits until each is gone, or a zombie that nobody has reaped yet.
+const KILL: &str = "
+pids=$(pgrep --exact \"$1\") || exit 1
+kill -KILL $pids
+for pid in $pids; do
+  while [ -e /proc/$pid ] && ! grep -qs '^State:.Z' /proc/$pid/status; do sleep 0.02; done
+done";
 const RELEASE_UNITS: &str = "rm -f /run/systemd/system/*.d/lab-hold.conf; systemctl daemon-reload";
 
 /// They cling to the bus that died, and systemd takes them for running: NetworkManager would wait for them in vain.
@@ -63,9 +72,20 @@ const ORPHANS_OF_DBUS: &[&str] =
     &["systemd-hostnamed.service", "NetworkManager-dispatcher.service", "polkit.service"];
 
 impl Node {
-    /// As the machine counts; None if it does not run.
+    /// As the machine counts, on a VM as its own kernel does; None if it does not run.
     pub fn daemon_pid(&self, daemon: Daemon) -> Result<Option<u32>> {
-        Ok(self.processes(daemon.process_name())?.first().map(|process| process.pid))
+        match self.place()? {
+            Place::Namespaces(namespaces) => {
+                Ok(processes(&namespaces, daemon.process_name()).first().map(|process| process.pid))
+            }
+            Place::Guest(_) => Ok(self.guest_processes(daemon)?.first().copied()),
+        }
+    }
+
+    /// Oldest first.
+    fn guest_processes(&self, daemon: Daemon) -> Result<Vec<u32>> {
+        let found = self.exec(["pgrep", "--exact", daemon.process_name()])?;
+        Ok(found.stdout.lines().filter_map(|line| line.trim().parse().ok()).collect())
     }
 
     pub fn daemon_running(&self, daemon: Daemon) -> Result<bool> {
@@ -74,18 +94,24 @@ impl Node {
 
     /// kill -9, until it is gone. The node's init starts it again half a second later, unless restarts are paused.
     pub fn kill_daemon(&self, daemon: Daemon) -> Result<()> {
-        let victims = self.processes(daemon.process_name())?;
-        if victims.is_empty() {
-            return Err(Error::refused(format!("{} does not run on {}", daemon.process_name(), self.name)));
-        }
-        for victim in victims {
-            victim.signal(Signal::SIGKILL)?;
-            if !victim.wait_gone(PATIENCE) {
-                let what = format!("{} of {} to die", daemon.process_name(), self.name);
-                return Err(Error::Waited { what, after: PATIENCE });
+        let killed = match self.place()? {
+            Place::Namespaces(namespaces) => {
+                let victims = processes(&namespaces, daemon.process_name());
+                for victim in &victims {
+                    victim.signal(Signal::SIGKILL)?;
+                    if !victim.wait_gone(PATIENCE) {
+                        let what = format!("{} of {} to die", daemon.process_name(), self.name);
+                        return Err(Error::Waited { what, after: PATIENCE });
+                    }
+                }
+                !victims.is_empty()
             }
+            Place::Guest(_) => self.exec(["sh", "-c", KILL, "sh", daemon.process_name()])?.success(),
+        };
+        if killed {
+            return Ok(());
         }
-        Ok(())
+        Err(Error::refused(format!("{} does not run on {}", daemon.process_name(), self.name)))
     }
 
     /// While paused, what dies stays dead (until `start_daemon`). With systemd, dbus takes NetworkManager with it and
@@ -129,21 +155,21 @@ impl Node {
         }
         self.exists(format!("/run/lab/{}.ready", daemon.short_name()))
     }
+}
 
-    /// Processes of that name in the node's own PID namespace, oldest first.
-    fn processes(&self, name: &str) -> Result<Vec<Process>> {
-        let namespace = self.namespaces()?.pid_inode();
-        let inside =
-            |pid: u32| fs::metadata(format!("/proc/{pid}/ns/pid")).is_ok_and(|data| data.ino() == namespace);
-        let called =
-            |pid: u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name);
-        let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(std::result::Result::ok);
-        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        let mut found: Vec<_> =
-            pids.filter(|pid| called(*pid) && inside(*pid)).filter_map(|pid| Process::of(pid).ok()).collect();
-        found.sort_by_key(|process| process.pid);
-        Ok(found)
-    }
+/// Processes of that name in the node's own PID namespace, oldest first.
+fn processes(namespaces: &Namespaces, name: &str) -> Vec<Process> {
+    let namespace = namespaces.pid_inode();
+    let inside =
+        |pid: u32| fs::metadata(format!("/proc/{pid}/ns/pid")).is_ok_and(|data| data.ino() == namespace);
+    let called =
+        |pid: u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name);
+    let entries = fs::read_dir("/proc").into_iter().flatten().filter_map(std::result::Result::ok);
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let mut found: Vec<_> =
+        pids.filter(|pid| called(*pid) && inside(*pid)).filter_map(|pid| Process::of(pid).ok()).collect();
+    found.sort_by_key(|process| process.pid);
+    found
 }
 
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> Result<bool>) -> Result<()> {

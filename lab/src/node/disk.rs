@@ -1,5 +1,6 @@
 //! Small disks: file systems of a size that can be filled without harm to the machine.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -9,35 +10,51 @@ use nix::sched::CloneFlags;
 
 use super::Node;
 use super::daemons::wait_until;
+use super::power::Kind;
 use crate::error::{Doing, Error, Result};
+use crate::exec::Place;
 
 const BALLAST: &str = ".lab-ballast";
+
+const FILL: &str = "for size in 65536 1024 1; do dd if=/dev/zero bs=$size 2>/dev/null >>\"$1\"; done; sync";
+const FREE: &str = "rm -f \"$1\" && sync";
 
 impl Node {
     /// Until not one block is free on its small disks.
     pub fn fill_disk(&self) -> Result<()> {
-        self.on_small_disks(fill)
+        self.on_small_disks(FILL, fill)
     }
 
     pub fn free_disk(&self) -> Result<()> {
-        self.on_small_disks(|ballast| match free(ballast) {
+        self.on_small_disks(FREE, |ballast| match free(ballast) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         })
     }
 
-    fn on_small_disks(&self, work: impl Fn(&Path) -> std::io::Result<()> + Sync) -> Result<()> {
-        if self.plan.disks.is_empty() {
+    /// On a VM, the shell text does the same to `$1`.
+    fn on_small_disks(&self, text: &str, work: impl Fn(&Path) -> std::io::Result<()> + Sync) -> Result<()> {
+        let places: Vec<&Path> = match &self.kind {
+            Kind::Namespaces(plan) => plan.disks.iter().map(|(_, place)| place.as_path()).collect(),
+            Kind::Vm(plan) => plan.small_disks().collect(),
+        };
+        if places.is_empty() {
             return Err(Error::refused(format!(
                 "{} has no small disk: start it with small_disk()",
                 self.name
             )));
         }
-        let namespaces = self.namespaces()?;
-        for (_, place) in &self.plan.disks {
+        for place in places {
             let ballast = place.join(BALLAST);
-            let worked = namespaces.within_some(CloneFlags::CLONE_NEWNS, || work(&ballast))?;
-            worked.doing_to("fill or free", &ballast)?;
+            match self.place()? {
+                Place::Namespaces(namespaces) => namespaces
+                    .within_some(CloneFlags::CLONE_NEWNS, || work(&ballast))?
+                    .doing_to("fill or free", &ballast)?,
+                Place::Guest(_) => {
+                    let words = ["sh", "-c", text, "sh"].map(OsStr::new);
+                    self.run(words.into_iter().chain([ballast.as_os_str()])).map(drop)?;
+                }
+            }
         }
         Ok(())
     }

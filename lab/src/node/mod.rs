@@ -1,9 +1,12 @@
 //! A node: a host with its own dbus, NetworkManager and Open vSwitch, on its own disk.
+//! In namespaces it shares the machine's kernel; as a virtual machine it has one of its own.
 
 mod builder;
 mod daemons;
 mod disk;
 mod network;
+mod power;
+mod vm;
 
 pub use builder::NodeBuilder;
 pub use daemons::Daemon;
@@ -13,13 +16,12 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::boot::{Booted, Plan};
 use crate::error::{Error, Result};
-use crate::exec::{Exec, Output, Running};
+use crate::exec::{Exec, Output, Place, Running};
 use crate::lab::{Shared, lock};
 use crate::namespaces::Namespaces;
-use crate::run::{NodeDescription, Process};
-use crate::{address, cgroup, files, systemd};
+use crate::{address, files};
+use power::{Kind, On};
 
 /// Dropping it switches it off; its disk goes with the lab.
 #[derive(Debug)]
@@ -28,8 +30,8 @@ pub struct Node {
     name: String,
     number: u8,
     nics: u8,
-    plan: Plan,
-    booted: Mutex<Option<Booted>>,
+    kind: Kind,
+    on: Mutex<Option<On>>,
 }
 
 impl Node {
@@ -60,7 +62,7 @@ impl Node {
     }
 
     pub fn command<W: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = W>) -> Result<Exec> {
-        Ok(Exec::new(self.namespaces()?, &self.name, words))
+        Ok(Exec::new(self.place()?, &self.name, words))
     }
 
     /// Runs to its end, whatever its exit status.
@@ -84,113 +86,85 @@ impl Node {
 
     /// With its folders.
     pub fn write_file(&self, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>, mode: u32) -> Result<()> {
-        files::write(&*self.namespaces()?, path.as_ref(), bytes.as_ref(), mode)
+        files::write(&self.place()?, path.as_ref(), bytes.as_ref(), mode)
     }
 
     pub fn read_file(&self, path: impl AsRef<Path>) -> Result<Vec<u8>> {
-        files::read(&*self.namespaces()?, path.as_ref())
+        files::read(&self.place()?, path.as_ref())
     }
 
     pub fn exists(&self, path: impl AsRef<Path>) -> Result<bool> {
-        files::exists(&*self.namespaces()?, path.as_ref())
+        files::exists(&self.place()?, path.as_ref())
     }
 
     /// Refuses if the node were in the machine's network.
     pub fn assert_in_lab(&self) -> Result<()> {
-        self.namespaces()?.assert_in_lab(&self.name)
+        self.while_on(|on| match on {
+            On::Namespaces(booted) => booted.namespaces().assert_in_lab(&self.name),
+            // Its cables end in the network that qemu is in.
+            On::Vm(machine) => Namespaces::of(machine.pid(), &self.name)?.assert_in_lab(&self.name),
+        })
     }
 
     pub fn has_systemd(&self) -> bool {
-        self.plan.cgroup.is_some()
+        match &self.kind {
+            Kind::Namespaces(plan) => plan.cgroup.is_some(),
+            Kind::Vm(..) => true,
+        }
     }
 
-    /// PID 1 of the node, as the machine counts; None while it is switched off.
+    /// A kernel of its own.
+    pub fn is_vm(&self) -> bool {
+        matches!(self.kind, Kind::Vm(..))
+    }
+
+    /// PID 1 of the node, as the machine counts; None while it is switched off, and on a VM.
     pub fn pid(&self) -> Option<u32> {
-        lock(&self.booted).as_ref().map(Booted::pid)
+        match lock(&self.on).as_ref()? {
+            On::Namespaces(booted) => Some(booted.pid()),
+            On::Vm(_) => None,
+        }
     }
 
     pub fn is_on(&self) -> bool {
-        lock(&self.booted).is_some()
+        lock(&self.on).is_some()
     }
 
-    /// What its init printed.
+    /// What its init printed; on a VM, what its kernel and its units printed since it was first switched on.
     pub fn console(&self) -> String {
-        lock(&self.booted).as_ref().map(Booted::console).unwrap_or_default()
-    }
-
-    fn namespaces(&self) -> Result<Arc<Namespaces>> {
-        let booted = lock(&self.booted);
-        let booted = booted.as_ref().ok_or_else(|| Error::SwitchedOff { node: self.name.clone() })?;
-        Ok(Arc::clone(booted.namespaces()))
-    }
-
-    /// Everything stops at once; the disk stays, and so does what was not yet synced to it.
-    pub fn power_cut(&self) -> Result<()> {
-        let Some(booted) = lock(&self.booted).take() else { return Ok(()) };
-        drop(booted);
-        self.plan.cgroup.iter().for_each(|cgroup| cgroup::remove(cgroup));
-        self.unplug_all();
-        self.shared.note(self.description(None))
-    }
-
-    /// On the same disk, until NetworkManager runs again.
-    pub fn boot(&self) -> Result<()> {
-        if self.is_on() {
-            return Err(Error::refused(format!("node {} is already on", self.name)));
+        match lock(&self.on).as_ref() {
+            Some(On::Namespaces(booted)) => booted.console(),
+            Some(On::Vm(machine)) => machine.console(),
+            None => String::new(),
         }
-        disk::wait_released(&self.plan.disks)?;
-        let booted = self.switch_on().inspect_err(|_| self.unplug_all())?;
-        self.shared.note(self.description(Some(Process::of(booted.pid())?)))?;
-        *lock(&self.booted) = Some(booted);
-        Ok(())
     }
 
-    fn switch_on(&self) -> Result<Booted> {
-        let mut booted = self.plan.start(Some(self.shared.hub.namespaces()))?;
-        self.plug_all(booted.pid())?;
-        booted.go_on()?;
-        match self.has_systemd() {
-            true => booted.wait_until_exists(Path::new(systemd::UP))?,
-            false => booted.wait_until_up()?,
-        }
-        Ok(booted)
+    fn while_on<T>(&self, work: impl FnOnce(&On) -> Result<T>) -> Result<T> {
+        let on = lock(&self.on);
+        work(on.as_ref().ok_or_else(|| Error::SwitchedOff { node: self.name.clone() })?)
     }
 
-    fn description(&self, init: Option<Process>) -> NodeDescription {
-        NodeDescription { name: self.name.clone(), init, ipv4: self.mgmt_ipv4(), ipv6: self.mgmt_ipv6() }
+    fn place(&self) -> Result<Place> {
+        self.while_on(|on| {
+            Ok(match on {
+                On::Namespaces(booted) => Place::Namespaces(Arc::clone(booted.namespaces())),
+                On::Vm(machine) => machine.place(),
+            })
+        })
     }
 
     /// The hub's end of a NIC's cable.
     pub(crate) fn port(&self, nic: u8) -> String {
-        format!("p{}.{nic}", self.number)
-    }
-
-    fn plug_all(&self, pid: u32) -> Result<()> {
-        let pid = pid.to_string();
-        for nic in 0..self.nics {
-            let (port, bridge, name) = (self.port(nic), format!("net{nic}"), format!("eth{nic}"));
-            let mac = self.mac(nic);
-            let cable =
-                ["link", "add", &port, "type", "veth", "peer", "name", &name, "address", &mac, "netns", &pid];
-            self.shared.hub.ip(&cable)?;
-            self.shared.hub.ip(&["link", "set", &port, "master", &bridge, "up"])?;
-        }
-        Ok(())
-    }
-
-    /// The kernel takes its time with a dead network namespace; a cable may be in the way of the next boot.
-    fn unplug_all(&self) {
-        let ports = (0..self.nics).filter(|_| self.shared.is_up()).map(|nic| self.port(nic));
-        for port in ports {
-            // Gone already is as good.
-            let _ = self.shared.hub.ip(&["link", "delete", &port]);
-        }
+        address::port(self.number, nic)
     }
 }
 
 impl Node {
     /// For whoever reads why a test failed.
     fn last_words(&self) {
+        if self.is_vm() {
+            self.last_words_of_vm();
+        }
         for log in ["/var/log/NM.log", "/var/log/lab-boot.log"] {
             let text = self.read_file(log).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);

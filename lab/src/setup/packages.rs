@@ -14,10 +14,21 @@ const NEEDED: &[(&str, &str)] = &[
     ("mkfs.ext4", "e2fsprogs"),
 ];
 
+const NEEDED_FOR_VMS: &[(&str, &str)] =
+    &[("qemu-system-x86_64", "qemu-system-x86"), ("qemu-img", "qemu-utils"), ("mke2fs", "e2fsprogs")];
+
 const DIRECTORIES: &[&str] = &["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/usr/local/bin"];
 
 pub(super) fn install_missing() -> Result<()> {
-    let missing = missing();
+    install_missing_of(NEEDED)
+}
+
+pub(super) fn install_missing_for_vms() -> Result<()> {
+    install_missing_of(NEEDED_FOR_VMS)
+}
+
+fn install_missing_of(needed: &[(&'static str, &'static str)]) -> Result<()> {
+    let missing = missing(needed);
     if missing.is_empty() {
         return Ok(());
     }
@@ -27,7 +38,7 @@ pub(super) fn install_missing() -> Result<()> {
     step(&format!("installing Debian packages: {}", packages.join(", ")));
     apt(&["update"])?;
     apt(&[&["install", "--yes", "--no-install-recommends"], packages.as_slice()].concat())?;
-    match self::missing().first() {
+    match self::missing(needed).first() {
         Some((program, package)) => {
             Err(Error::Missing { program: (*program).into(), package: (*package).into() })
         }
@@ -35,10 +46,10 @@ pub(super) fn install_missing() -> Result<()> {
     }
 }
 
-fn missing() -> Vec<(&'static str, &'static str)> {
+fn missing(needed: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
     let there =
         |program: &str| DIRECTORIES.iter().any(|directory| Path::new(directory).join(program).exists());
-    NEEDED.iter().filter(|(program, _)| !there(program)).copied().collect()
+    needed.iter().filter(|(program, _)| !there(program)).copied().collect()
 }
 
 fn apt(arguments: &[&str]) -> Result<()> {

@@ -17,7 +17,7 @@ pub fn strike(bed: &Bed, cell: &Cell) -> Result<String, String> {
     let mut transcript = String::new();
     let stage = Stage { bed, cell };
     let running = stage.reach(&mut transcript)?;
-    let worker = worker_of(running.pid());
+    let worker = worker_of(machine_pid(&running));
     match cell.victim {
         Victim::Agent => stage.kill_agent(running, &mut transcript)?,
         Victim::Power => {
@@ -25,20 +25,20 @@ pub fn strike(bed: &Bed, cell: &Cell) -> Result<String, String> {
             record(&mut transcript, "before the power cut", &drained(running));
         }
         Victim::AgentPaused => {
-            signal(running.pid(), Signal::SIGSTOP);
+            signal(machine_pid(&running), Signal::SIGSTOP);
             stage.await_timer()?;
-            signal(running.pid(), Signal::SIGCONT);
+            signal(machine_pid(&running), Signal::SIGCONT);
             stage.let_finish(running, &mut transcript)?;
         }
         Victim::BothPaused => {
             let worker = worker.ok_or("there is no worker")?;
-            signal(running.pid(), Signal::SIGSTOP);
+            signal(machine_pid(&running), Signal::SIGSTOP);
             signal(worker, Signal::SIGSTOP);
             stage.await_timer()?;
             stage.pass();
             signal(worker, Signal::SIGCONT);
             wait(Duration::from_secs(2), || ended(worker));
-            signal(running.pid(), Signal::SIGCONT);
+            signal(machine_pid(&running), Signal::SIGCONT);
             stage.let_finish(running, &mut transcript)?;
         }
         Victim::Worker => {
@@ -248,6 +248,11 @@ fn worker_of(agent: u32) -> Option<u32> {
 fn ended(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with('Z'))
+}
+
+/// The bed is in namespaces, whose processes the machine sees.
+fn machine_pid(running: &Running) -> u32 {
+    running.pid().expect("the bed is no virtual machine")
 }
 
 /// To a process that we hold, or to its child.
