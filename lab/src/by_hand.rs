@@ -29,6 +29,8 @@ fn name() -> String {
 pub struct LabOptions {
     pub nodes: u8,
     pub systemd: bool,
+    /// Virtual machines instead of namespaces.
+    pub vm: bool,
     pub binary: Option<PathBuf>,
     /// The folder of Linesman's manifests: with a Kubernetes cluster that the nodes are in.
     pub cluster: Option<PathBuf>,
@@ -83,7 +85,7 @@ pub fn own(options: &LabOptions, mut report: impl FnMut(&str), ready: impl FnOnc
 
 fn start_nodes(lab: &Lab, options: &LabOptions) -> Result<Vec<Node>> {
     let nodes = lab.nodes_with(options.nodes, |builder| {
-        let builder = builder.nics(NICS).systemd(options.systemd);
+        let builder = builder.nics(NICS).systemd(options.systemd).vm(options.vm);
         options.binary.iter().fold(builder, |builder, binary| builder.binary(binary))
     })?;
     std::thread::scope(|scope| {

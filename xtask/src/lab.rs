@@ -43,6 +43,9 @@ pub struct Up {
     /// Run systemd as PID 1 of every node
     #[arg(long)]
     systemd: bool,
+    /// Make every node a virtual machine with a kernel of its own (bonds, VLANs, VRFs, Open vSwitch's datapath)
+    #[arg(long)]
+    vm: bool,
     /// Also start a Kubernetes control plane, the agents and the operator
     #[arg(long)]
     cluster: bool,
@@ -78,6 +81,9 @@ fn start(up: &Up) -> Done {
     if up.cluster {
         Kubernetes::ensure()?;
     }
+    if up.vm {
+        linesman_lab::setup_vms()?;
+    }
     step(&format!("starting {} node(s)", up.nodes));
     wait_ready(start_owner(up)?)?;
     let lab = by_hand::find()?.ok_or("the lab ended as soon as it was up")?;
@@ -90,6 +96,9 @@ fn start_owner(up: &Up) -> Result<Child, Box<dyn Error>> {
     command.args(["lab", "own", "--nodes", &up.nodes.to_string()]);
     if up.systemd {
         command.arg("--systemd");
+    }
+    if up.vm {
+        command.arg("--vm");
     }
     if up.cluster {
         command.arg("--cluster");
@@ -113,8 +122,8 @@ fn wait_ready(mut owner: Child) -> Result<(), Box<dyn Error>> {
 
 fn own(up: &Up) -> Done {
     let binary = by_hand::built_beside(&std::env::current_exe()?, "linesman");
-    let options =
-        LabOptions { nodes: up.nodes, systemd: up.systemd, binary, cluster: up.cluster.then(build::deploy) };
+    let cluster = up.cluster.then(build::deploy);
+    let options = LabOptions { nodes: up.nodes, systemd: up.systemd, vm: up.vm, binary, cluster };
     // Nobody reads any more once it is up, and that must not end the lab.
     let say = |line: &str| _ = writeln!(std::io::stdout(), "{line}");
     by_hand::own(&options, say, || say(READY))?;

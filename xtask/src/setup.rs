@@ -12,6 +12,9 @@ pub struct Arguments {
     /// Also Kubernetes' control plane, built from source with Go: for tests and labs with a cluster
     #[arg(long)]
     cluster: bool,
+    /// Also the image of virtual machines, which is otherwise made when first used
+    #[arg(long)]
+    vm: bool,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
@@ -21,6 +24,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     }
     if arguments.cluster {
         Kubernetes::ensure()?;
+    }
+    if arguments.vm {
+        linesman_lab::setup_vms()?;
     }
     step(&format!("the lab is set up in {}", linesman_lab::places::cache().display()));
     Ok(ExitCode::SUCCESS)

@@ -65,6 +65,19 @@ fn stays_up_between_commands_and_leaves_nothing() {
 }
 
 #[test]
+fn virtual_machines_are_used_like_the_others() {
+    let lab = ByHand(format!("xtask-vm-{}", std::process::id()));
+    assert!(lab.says(&["up", "--vm", "--no-build"]).contains("10.9.0.11"));
+    let status = lab.says(&["status"]);
+    assert!(status.contains(" yes ") && status.contains("connected") && status.contains(" 4.0"), "{status}");
+    assert_eq!(lab.says(&["exec", "n1", "--", "hostname"]), "n1\n");
+    assert_eq!(lab.xtask(&["exec", "n1", "--", "sh", "-c", "exit 7"]).status.code(), Some(7));
+    assert!(lab.says(&["down"]).contains("is down"));
+    let runs = std::fs::read_dir(linesman_lab::places::cache().join("run")).unwrap();
+    assert!(!runs.filter_map(Result::ok).any(|run| run.file_name().to_string_lossy().starts_with(&lab.0)));
+}
+
+#[test]
 fn a_cluster_is_reached_from_the_machine() {
     let lab = ByHand(format!("xtask-cluster-{}", std::process::id()));
     let welcome = lab.says(&["up", "--cluster", "--no-build"]);
