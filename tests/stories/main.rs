@@ -17,6 +17,7 @@ mod faults;
 mod fleet;
 mod foreign;
 mod foreign_ports;
+mod full_kernel;
 mod gather;
 mod import;
 mod on_node;
