@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use linesman_lab::{Error, Lab, assert_in_lab};
+use linesman_lab::{Error, Lab, Root, assert_in_lab};
 
 #[test]
 fn the_machines_own_network_is_refused() {
@@ -30,6 +30,8 @@ fn wrong_options_are_refused() {
     assert!(complaint(lab.node("N 1").start()).contains("no name for a node"));
     assert!(complaint(lab.node("n1").nics(9).start()).contains("at most 4 NICs"));
     assert!(complaint(lab.node("n1").binary("/no/such").start()).contains("/no/such"));
-    let _n1 = lab.node("n1").nics(0).start().unwrap();
+    assert!(complaint(lab.node("n1").vm(true).root(Root::Bookworm).start()).contains("runs Debian forky"));
+    let n1 = lab.node("n1").nics(0).start().unwrap();
+    assert!(n1.reset().unwrap_err().to_string().contains("vm(true)"));
     assert!(complaint(lab.node("n1").start()).contains("already has a node n1"));
 }

@@ -176,6 +176,13 @@ fn a_power_cut_loses_what_was_not_synced_and_keeps_the_rest() {
     assert!(node.read_file("/root/before").unwrap().is_empty());
     assert_eq!(node.run(["hostname"]).unwrap(), "n1\n");
     node.sh("dmesg | grep 'EXT4-fs (vda): recovery complete'").unwrap();
+
+    node.sh("echo lost >/root/lost").unwrap();
+    let ended = node.spawn(["sleep", "1000"]).unwrap();
+    node.reset().unwrap();
+    assert!(!ended.wait().unwrap().success());
+    assert!(!node.exists("/root/lost").unwrap());
+    assert_eq!(node.read_file("/root/kept").unwrap(), b"kept\n");
 }
 
 #[test]

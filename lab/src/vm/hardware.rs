@@ -13,8 +13,10 @@ pub(crate) const MOST_DISKS: usize = 4;
 /// An old one: programs then use no instructions that are slow to emulate. With random numbers, which a boot waits for.
 const CPU: &str = "Nehalem,+rdrand";
 
+/// Off is what costs an emulated machine time and protects nobody here.
 const KERNEL_WORDS: &str = "root=/dev/vda rw console=ttyS0 quiet panic=5 net.ifnames=0 mitigations=off nokaslr \
-                            audit=0 lsm= init_on_alloc=0 hardened_usercopy=off systemd.show_status=0 damon_stat.enabled=0 no_timer_check tsc=reliable";
+                            audit=0 lsm= init_on_alloc=0 hardened_usercopy=off systemd.show_status=0 \
+                            damon_stat.enabled=0 no_timer_check tsc=reliable";
 
 /// Where its memory is.
 #[derive(Debug, Clone, PartialEq, Eq)]
