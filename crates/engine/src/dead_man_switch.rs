@@ -288,6 +288,9 @@ mod tests {
     fn a_timer_that_cannot_have_run_out_was_ended() {
         let timer = timer(0);
         assert_eq!(timer.loss(timer.set + Duration::from_secs(9)), Loss::Ended);
-        assert_eq!(timer.loss(timer.set + Duration::from_secs(11)), Loss::RanOut { after: Duration::from_secs(11) });
+        assert_eq!(
+            timer.loss(timer.set + Duration::from_secs(11)),
+            Loss::RanOut { after: Duration::from_secs(11) }
+        );
     }
 }

@@ -334,13 +334,17 @@ fn loss_of(state: &CheckpointState) -> Loss {
 
 fn lost(loss: Loss) -> AttemptFailure {
     let reason = match loss {
-        Loss::Restarted => "NetworkManager was restarted during the change and lost the checkpoint".to_owned(),
+        Loss::Restarted => {
+            "NetworkManager was restarted during the change and lost the checkpoint".to_owned()
+        }
         Loss::RanOut { after } => format!(
             "NetworkManager was busy for {} s and rolled the change back, because it had not heard of linesman in time; \
              LINESMAN_DEAD_MAN sets a longer time",
             after.as_secs()
         ),
-        Loss::Ended => "nmstate or another program ended the NetworkManager checkpoint of the change".to_owned(),
+        Loss::Ended => {
+            "nmstate or another program ended the NetworkManager checkpoint of the change".to_owned()
+        }
     };
     AttemptFailure::new(FailedStep::Checkpoint, reason)
 }
