@@ -79,9 +79,15 @@ impl DeadManSwitch {
                 tokio::select! {
                     event = events.next() => match event {
                         Some(()) => winder.look(),
-                        None => winder.lose(Loss::Restarted),
+                        // The bus is gone, and this connection with it.
+                        None => return winder.lose(Loss::Restarted),
                     },
-                    _ = restarts.next() => winder.lose(Loss::Restarted),
+                    restarted = restarts.next() => {
+                        winder.lose(Loss::Restarted);
+                        if restarted.is_none() {
+                            return;
+                        }
+                    }
                     _ = turn.tick() => winder.turn(),
                     open = answer(&mut winder.list) => winder.listed(open),
                     (sent, runs, wound) = answer(&mut winder.wind) => winder.wound(sent, runs, wound),
