@@ -14,6 +14,7 @@ use crate::{Fallible, bed, sibling, states};
 const ROUNDS: usize = 7;
 const MANY: usize = 50;
 const MANY_ROUNDS: usize = 3;
+const SOAK: Duration = Duration::from_secs(60);
 const IDLE: Duration = Duration::from_secs(600);
 
 pub fn run(report: &mut BenchReport) -> Fallible<()> {
@@ -47,7 +48,12 @@ pub fn idle(report: &mut BenchReport) -> Fallible<()> {
     let fleet = Fleet::start("bench-idle")?;
     fleet.accept("kept", &spec(&states::bridges(1)))?;
     fleet.available("kept")?;
-    // What starting up set in motion comes to rest first.
+    // What starting up set in motion comes to rest first, and so does the rollout: its last soak ends with a write.
+    std::thread::sleep(SOAK);
+    wait("the end of the soak", || {
+        let policy = fleet.cluster.get("nncp", "kept").ok().flatten();
+        policy.is_some_and(|policy| policy["status"]["soakingNodes"].is_null())
+    })?;
     std::thread::sleep(Duration::from_secs(20));
     let from = now();
     std::thread::sleep(IDLE);

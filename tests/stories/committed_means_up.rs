@@ -36,7 +36,17 @@ fn a_nic_without_supplicant_and_an_address_in_use_are_not_up() {
     let host = Host::new("up");
     rejected(&host, AUTHENTICATED, &["LM1028", "wpa_supplicant"]);
     assert!(doctor(&host, "wpa_supplicant").contains("not installed"), "{}", doctor(&host, "wpa_supplicant"));
+    let functions =
+        "interfaces: [{name: eth1, type: ethernet, state: up, ethernet: {sr-iov: {total-vfs: 2}}}]\n";
+    rejected(&host, functions, &["LM1030", "SR-IOV"]);
+    let dpdk = "interfaces:
+- {name: br-fast, type: ovs-bridge, state: up, bridge: {options: {datapath: netdev}, port: [{name: fast0}]}}
+- {name: fast0, type: ovs-interface, state: up, dpdk: {devargs: '0000:05:00.1'}}
+";
+    rejected(&host, dpdk, &["LM1032", "DPDK"]);
     host.node.sh(NO_SUPPLICANT).expect("a service can be pretended");
+    let unreadable = AUTHENTICATED.replace("identity: n1,", "identity: n1, ca-cert: /etc/lost.pem,");
+    rejected(&host, &unreadable, &["LM1031", "/etc/lost.pem"]);
     rolled_back(&host, AUTHENTICATED, &["interfaces[eth1].state: wanted up, found", "LM2002"]);
 
     let taken = "interfaces:

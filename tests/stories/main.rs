@@ -6,6 +6,7 @@ mod agent;
 mod apply;
 mod bad_input;
 mod bookworm;
+mod busy_networkmanager;
 mod cluster;
 mod committed_means_up;
 mod coverage;

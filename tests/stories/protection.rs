@@ -291,13 +291,7 @@ fn patience_grows_with_what_the_change_makes_slow() {
 #[test]
 fn what_somebody_else_has_not_committed_does_not_count() {
     let host = Host::new("uncommitted");
-    let manager = "org.freedesktop.NetworkManager";
-    let call = |method: &str, arguments: &[&str]| {
-        let words = ["busctl", "call", manager, "/org/freedesktop/NetworkManager", manager, method];
-        host.node.run([&words[..], arguments].concat()).unwrap()
-    };
-    let made = call("CheckpointCreate", &["aouu", "0", "600", "0"]);
-    let checkpoint = made.trim().trim_start_matches("o ").trim_matches('"').to_owned();
+    let checkpoint = host.foreign_checkpoint();
     let eth0 = ["802-3-ethernet.mtu", "1400"];
     host.node.nmcli(&[&["connection", "modify", "eth0"], &eth0[..]].concat()).unwrap();
     host.node.nmcli(&["device", "reapply", "eth0"]).unwrap();
@@ -307,7 +301,7 @@ fn what_somebody_else_has_not_committed_does_not_count() {
     assert_ne!(output.code(), Some(0), "{}{}", output.stdout, output.stderr);
     assert!(output.stderr.contains(&checkpoint), "{}{}", output.stdout, output.stderr);
 
-    call("CheckpointDestroy", &["o", &checkpoint]);
+    host.call_networkmanager("CheckpointDestroy", &["o", &checkpoint]);
     let output = host.apply(mtu);
     assert_eq!(output.code(), Some(0), "{}{}", output.stdout, output.stderr);
 }

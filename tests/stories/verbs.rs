@@ -314,6 +314,30 @@ fn signals() {
     code(&running.wait().unwrap(), 0);
     assert!(observe::link_exists(&host.node, "br1"), "a terminal that hangs up ends nothing");
     host.assert_settled();
+    on_the_terminal(&host);
+}
+
+/// The kernel sends them to all processes of the foreground; the worker is at work.
+fn on_the_terminal(host: &Host) {
+    let removed = "interfaces: [{name: br1, type: linux-bridge, state: absent}]\n";
+    for (signal, expected, there) in [(Signal::SIGHUP, 0, false), (Signal::SIGINT, 5, false)] {
+        let file = host.document(if signal == Signal::SIGHUP { removed } else { BRIDGE });
+        let command = host.node.command(["setsid", "linesman", "apply", &file]).unwrap();
+        let running = command.env("LINESMAN_FAILPOINT", "worker-started").spawn().unwrap();
+        host.wait_failpoint("worker-started");
+        let foreground = nix::unistd::Pid::from_raw(running.pid().cast_signed());
+        nix::sys::signal::killpg(foreground, signal).unwrap();
+        if signal == Signal::SIGHUP {
+            host.pass_failpoint("worker-started");
+        }
+        let output = running.wait().unwrap();
+        host.pass_failpoint("worker-started");
+        code(&output, expected);
+        let said = format!("{}{}", output.stdout, output.stderr);
+        assert!(!said.contains("without a reply"), "{signal}: {said}");
+        assert_eq!(observe::link_exists(&host.node, "br1"), there, "{signal}: {said}");
+        host.assert_settled();
+    }
 }
 
 /// Nothing was changed, so nothing is said to be rolled back.

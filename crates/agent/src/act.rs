@@ -7,9 +7,9 @@ use linesman_core::codes::failures::NO_SECRET;
 use linesman_core::codes::{CONFLICT, WRONG_OPTION};
 use linesman_core::compose::compose;
 use linesman_core::diagnostic::Diagnostic;
-use linesman_core::inverse::{inverse, without};
+use linesman_core::inverse::{inverse, make, without};
 use linesman_core::outcome::{Outcome, Verdict};
-use linesman_core::policy::{Options, Policy};
+use linesman_core::policy::{OnDelete, Options, Policy};
 use linesman_core::probe::{DEFAULT_PATIENCE, required};
 use linesman_core::reconcile::{Entry, Ledger};
 use linesman_core::secrets::{MissingSecret, Secrets, hide, left_open, mask_text};
@@ -72,14 +72,16 @@ pub async fn begin(settings: &Settings) -> Result<Session, Outcome> {
     Session::begin(settings).await.map_err(refused)
 }
 
-/// Fills captures in, and computes what reverts the policy while the host is still as it was. Pure but for nmstate's captures.
+/// In the order in which they build on each other: fills captures in, and computes what reverts the policy while the host is still as it was. Pure but for nmstate's captures.
 pub fn prepare(
     policies: &[Policy],
     ledger: &Ledger,
     secrets: &Secrets,
     loaded: &Loaded,
 ) -> Vec<(Policy, Result<Ready, Box<Outcome>>)> {
-    let one = |policy: &Policy| {
+    // What builds on others in this change is planned on a host that has them already.
+    let mut host = loaded.observed.clone();
+    let one = |policy: &Policy, host: &Value| {
         let invalid = |e: linesman_engine::Error| Box::new(unfit(coded(&e)));
         let former = ledger.get(&policy.name).and_then(|entry| entry.captured.as_ref());
         let once =
@@ -92,8 +94,14 @@ pub fn prepare(
         let missing = |missing: MissingSecret| Box::new(hindered(format!("{missing} [{NO_SECRET}]")));
         let state = resolve(&secrets.fill(&policy.state).map_err(missing)?)?;
         let recorded_state = resolve(&left_open(&policy.state))?;
-        let mut revert_state = linesman_core::plan::plan(&state, &loaded.observed, &loaded.facts)
-            .map_or(Value::Null, |plan| inverse(&plan, &loaded.observed, &loaded.facts));
+        let mut revert_state = match linesman_core::plan::plan(&state, host, &loaded.facts) {
+            Ok(plan) => inverse(&plan, host, &loaded.facts),
+            // It would be retained without a word.
+            Err(problems) if policy.options.on_delete == OnDelete::Revert => {
+                return Err(Box::new(refused(Refusal::Document(problems))));
+            }
+            Err(_) => Value::Null,
+        };
         if recorded_state != state {
             // What the host has now may be what the same policy filled in before.
             hide(&mut revert_state);
@@ -103,7 +111,15 @@ pub fn prepare(
         });
         Ok(Ready { policy: policy.clone(), state, recorded_state, revert_state, captured })
     };
-    policies.iter().map(|policy| (policy.clone(), one(policy))).collect()
+    let mut prepared = Vec::with_capacity(policies.len());
+    for policy in policies {
+        let ready = one(policy, &host);
+        if let Ok(ready) = &ready {
+            make(&mut host, &ready.state);
+        }
+        prepared.push((policy.clone(), ready));
+    }
+    prepared
 }
 
 /// All of them as one transaction.

@@ -27,7 +27,7 @@ pub struct Status {
     /// Why the directory of policies cannot be read, if it cannot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory_error: Option<String>,
-    /// In a cluster: why the API server cannot be reached, while it cannot.
+    /// In a cluster: that the API server does not answer or refuses, and why, while it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_server_error: Option<String>,
     pub version: String,

@@ -77,6 +77,9 @@ pub struct Rollout {
     /// Nodes that are changed first; the others wait until all of these are configured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub canary: Vec<String>,
+    /// Nodes that are not ready or are cordoned are changed only when they no longer are.
+    #[serde(skip_serializing_if = "is_false")]
+    pub wait_for_ready: bool,
     /// The number of failed nodes that stops the rollout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_failures: Option<i64>,

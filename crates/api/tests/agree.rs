@@ -122,6 +122,7 @@ fn policies() {
         abort: true,
         undo: true,
         canary: vec!["n".into()],
+        wait_for_ready: true,
         max_failures: Some(1),
         soak: Some(1),
     };

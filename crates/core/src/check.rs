@@ -2,6 +2,7 @@
 
 mod addresses;
 mod bases;
+mod bonds;
 mod cluster;
 pub mod fields;
 pub(crate) mod interfaces;
@@ -58,6 +59,7 @@ const CHECKS: &[fn(&State<'_>) -> Vec<Diagnostic>] = &[
     ports::with_ip,
     ports::absent,
     ports::controllers,
+    bonds::options,
     layers::own_ports,
     layers::cycles,
     bases::bases,

@@ -1,6 +1,6 @@
 //! What a host reports beside its network state.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,12 @@ pub struct Facts {
     pub bridges_of_others: BTreeSet<String>,
     /// A document needs wpa_supplicant, and this host does not have it.
     pub lacks_supplicant: bool,
+    /// Of NICs that shall have virtual functions: how many they can have.
+    pub virtual_functions: BTreeMap<String, u64>,
+    /// Files that a document names and this host does not have.
+    pub missing_files: BTreeSet<String>,
+    /// A document needs Open vSwitch with DPDK, and here it runs without.
+    pub lacks_dpdk: bool,
 }
 
 /// A profile that NetworkManager keeps in /etc/sysconfig/network-scripts.

@@ -20,7 +20,7 @@ use linesman_core::interface_name::InterfaceName;
 use linesman_ovsdb::{self as ovsdb, Condition, Mutation, Op, Ovsdb, Table};
 
 pub use attachment::{Attachment, attachments};
-pub use datapath::{has_datapath, has_kernel_datapath, kernel_bridges};
+pub use datapath::{has_datapath, has_dpdk, has_kernel_datapath, kernel_bridges};
 pub use keys::{BridgeKeys, InterfaceKeys, OvsKeys, RowKeys};
 pub use merge::merge;
 pub use plan::{KeyPath, Scope, carry_plan, missing_rows, remove_plan, restore_plan};

@@ -77,6 +77,8 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
+            // What a terminal says to its foreground (Ctrl-C, a hang-up) is for the parent to decide on.
+            .process_group(0)
             .kill_on_drop(true)
             .spawn()
             .map_err(failed)?;
@@ -128,6 +130,8 @@ pub async fn main() -> std::process::ExitCode {
     if !die_with(request.parent) {
         return std::process::ExitCode::FAILURE;
     }
+    // The parent outlives a hang-up, and so does its worker, whoever sends it.
+    let _hangup = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup());
     failpoint::reach("worker-started").await;
     let reply = work(request).await;
     failpoint::reach("worker-done").await;

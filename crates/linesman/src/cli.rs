@@ -453,6 +453,11 @@ pub struct AgentArgs {
     /// Name to resolve in DNS probes without a name of their own [default: the DNS root]
     #[arg(long, value_name = "NAME", env = "PROBE_DNS_HOST")]
     pub probe_dns_host: Option<String>,
+
+    /// Before a change, roll back NetworkManager checkpoints of other programs, as kubernetes-nmstate does [default: wait until
+    /// these programs have ended them]
+    #[arg(long)]
+    pub roll_back_checkpoints: bool,
 }
 
 #[derive(Clone, Copy, Debug, Args)]

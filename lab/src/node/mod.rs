@@ -168,12 +168,23 @@ impl Node {
         for log in ["/var/log/NM.log", "/var/log/lab-boot.log"] {
             let text = self.read_file(log).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);
-            let lines: Vec<_> = text.lines().collect();
-            for line in &lines[lines.len().saturating_sub(15)..] {
+            for line in telling(&text) {
                 eprintln!("{} {log}: {line}", self.name);
             }
         }
     }
+}
+
+/// How many lines are told of an end.
+const END: usize = 15;
+
+/// The end of a log, and what NetworkManager said before it was started again: it may have crashed.
+fn telling(log: &str) -> Vec<&str> {
+    let lines: Vec<_> = log.lines().collect();
+    let starts = lines.iter().enumerate().filter(|(_, line)| line.contains("is starting..."));
+    let ends: Vec<usize> = starts.map(|(at, _)| at).skip(1).chain([lines.len()]).collect();
+    let told = |at: usize| ends.iter().any(|end| at < *end && *end <= at + END);
+    (0..lines.len()).filter(|at| told(*at)).map(|at| lines[at]).collect()
 }
 
 impl Drop for Node {
@@ -185,5 +196,20 @@ impl Drop for Node {
         if self.shared.is_up() {
             let _ = self.shared.forget(&self.name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_a_log_are_told() {
+        let of =
+            |name: &str, lines: usize| -> String { (0..lines).map(|n| format!("{name}{n}\n")).collect() };
+        let log = format!("NM is starting...\n{}NM is starting...\n{}", of("a", 40), of("b", 30));
+        let told = telling(&log);
+        assert_eq!((told.len(), told[0], told[14], told[15], told[29]), (30, "a25", "a39", "b15", "b29"));
+        assert_eq!(telling("one\ntwo\n"), ["one", "two"]);
     }
 }

@@ -39,6 +39,30 @@ fn without_networkmanager_the_agent_waits_and_reports_it() {
     agent_host.wait_phase("bridge", "in-sync");
 }
 
+#[test]
+fn a_checkpoint_of_others_is_rolled_back_only_if_the_agent_is_told_to() {
+    let agent_host = AgentHost::new("nm-checkpoint");
+    let host = &agent_host.host;
+    let checkpoint = host.foreign_checkpoint();
+    host.node
+        .nmcli(&["connection", "add", "type", "bridge", "ifname", "theirs", "con-name", "theirs"])
+        .unwrap();
+    host.eventually("their interface is there", || host.interface("theirs").is_some());
+    agent_host.write("bridge", &policy("bridge", "priority: 0", "br1", 1400, "eth1"));
+    agent_host.wait_phase("bridge", "waiting");
+    let reason = agent_host.policy("bridge").unwrap()["reason"].to_string();
+    assert!(reason.contains(&checkpoint), "{reason}");
+    assert!(host.interface("br1").is_none() && host.interface("theirs").is_some());
+
+    agent_host.stop();
+    let listen = ["--listen", "127.0.0.1:9473"];
+    agent_host
+        .start_as(&[&["linesman", "agent", "--standalone", "--roll-back-checkpoints"], &listen[..]].concat());
+    agent_host.wait_phase("bridge", "in-sync");
+    assert!(host.interface("theirs").is_none(), "what they had not committed is undone");
+    host.assert_settled();
+}
+
 const ROUTE: &str = "interfaces:
 - name: eth1
   type: ethernet

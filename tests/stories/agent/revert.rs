@@ -125,3 +125,50 @@ fn keys_mappings_and_properties_that_were_absent_are_reverted() {
     assert_eq!(picture(), before);
     host.assert_settled();
 }
+
+/// Each builds on the one before.
+const STACK: [(&str, &str); 3] = [
+    (
+        "z-base",
+        "interfaces: [{name: br-base, type: linux-bridge, state: up, bridge: {port: [{name: eth1}]}}]",
+    ),
+    (
+        "m-middle",
+        "interfaces: [{name: mv0, type: mac-vlan, state: up, mac-vlan: {base-iface: br-base, mode: bridge, promiscuous: true}}]",
+    ),
+    (
+        "a-top",
+        "interfaces: [{name: br-top, type: linux-bridge, state: up, bridge: {port: [{name: mv0}]},
+      ipv4: {enabled: true, dhcp: false, address: [{ip: 10.44.0.1, prefix-length: 24}]}}]",
+    ),
+];
+
+#[test]
+fn policies_that_build_on_each_other_are_reverted_in_the_opposite_order() {
+    let agent_host = AgentHost::new("revert-stack");
+    let host = &agent_host.host;
+    let links = || host.node.sh("ip -j link show eth1 | jq -c '.[0] | [.flags, .mtu, .master]'").unwrap();
+    let before = links();
+    // Together: none of the upper ones could be planned alone.
+    agent_host.stop();
+    for (name, state) in STACK {
+        let head = "apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\n";
+        let spec = format!("spec:\n  onDelete: Revert\n  desiredState:\n    {state}\n");
+        agent_host.write(name, &format!("{head}metadata: {{name: {name}}}\n{spec}"));
+    }
+    agent_host.start();
+    for (name, _) in STACK {
+        agent_host.wait_phase(name, "in-sync");
+    }
+    assert_eq!(agent_host.changes().len(), 1, "one change: {:?}", agent_host.changes());
+    agent_host.stop();
+    STACK.iter().for_each(|(name, _)| agent_host.remove(name));
+    agent_host.start();
+    let gone = || agent_host.status()["policies"].as_array().is_some_and(Vec::is_empty);
+    host.eventually("all are forgotten", gone);
+    for name in ["br-top", "mv0", "br-base"] {
+        assert!(host.interface(name).is_none(), "{name}: {:?}", host.history());
+    }
+    assert_eq!(links(), before);
+    host.assert_settled();
+}

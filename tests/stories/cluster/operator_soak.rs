@@ -44,7 +44,7 @@ fn a_node_that_becomes_not_ready_while_it_soaks_stops_the_rollout() {
     let policy = fleet.wait_policy("blue", "Available");
     assert!(policy["status"]["soakingNodes"].is_null(), "{policy:#}");
     fleet.cluster.set_ready("w2", false).unwrap();
-    fleet.policy("red", &spec("eth2", json!({})));
+    fleet.policy("red", &spec("eth2", json!({ "waitForReady": true })));
     fleet.wait("red is on the others", || {
         let status = fleet.cluster.get("nncp", "red").unwrap().unwrap_or_default()["status"].clone();
         status["nodes"]["available"] == 2 && status["nodes"]["notReady"] == 1

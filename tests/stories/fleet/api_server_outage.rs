@@ -4,7 +4,7 @@ use linesman_tests::fleet::Fleet;
 use serde_json::{Value, json};
 
 /// In `linesman status`.
-const WAITS: &str = "status updates are sent when it is back";
+const WAITS: &str = "status updates are sent when it answers";
 
 #[test]
 fn a_change_completes_without_the_api_server_and_is_reported_later() {

@@ -78,3 +78,55 @@ fn a_node_that_is_cut_off_from_the_api_server_corrects_drift_by_itself() {
     assert_eq!(fleet.enactment("n1", "drift")["spec"]["attempt"], 1);
     assert_eq!(fleet.changes("n1", "drift").len(), 2);
 }
+
+/// Longer than a node waits for an API server that is silent.
+const ALONE: std::time::Duration = std::time::Duration::from_secs(33);
+
+/// Where the API server is.
+const HUB: &str = "10.9.0.1";
+
+/// Whoever paused a rollout, or revoked a token, means it; and an API server that restarts is back in a moment.
+#[test]
+fn a_refusal_or_a_short_outage_of_the_api_server_lets_no_node_correct_drift_by_itself() {
+    let fleet = Fleet::new("corrected-refused", 2);
+    let mut spec = version(json!(1));
+    fleet.policy("drift", &spec);
+    fleet.wait_policy("drift", "Available");
+    spec["rollout"] = json!({ "paused": true });
+    fleet.policy("drift", &spec);
+    fleet.wait_seen("drift");
+    let nodes = ["n1", "n2"];
+    for node in nodes {
+        fleet.node(node).run(["ip", "link", "set", "br-drift", "mtu", "1300"]).unwrap();
+        fleet.eventually("it asks for a release", || {
+            fleet.enactment(node, "drift")["status"]["requestsRelease"] == "Drifted"
+        });
+    }
+    // They have asked for long when the API server falls silent for a moment. Then it answers, and refuses.
+    std::thread::sleep(ALONE);
+    let binding = ["clusterrolebinding", "nmstate-handler"];
+    let mut kept = fleet.get(binding[0], binding[1]).expect("agents have their rights");
+    kept["metadata"] = json!({ "name": binding[1] });
+    fleet.cluster.run(&["delete", binding[0], binding[1]]).unwrap();
+    for node in nodes {
+        fleet
+            .node(node)
+            .sh(&format!("ip route add unreachable {HUB} && ss -K dst {HUB} dport = 6443"))
+            .unwrap();
+        fleet.wait_agent_status(node, "the API server does not answer");
+        fleet.node(node).sh(&format!("ip route del unreachable {HUB}")).unwrap();
+        fleet.wait_agent_status(node, "the API server refuses");
+    }
+    std::thread::sleep(ALONE);
+    for node in nodes {
+        assert_eq!(fleet.mtu(node, "br-drift"), "1300", "{}", fleet.agent_log(node));
+        assert_eq!(fleet.changes(node, "drift"), ["committed"], "{node}");
+    }
+    fleet.cluster.apply(&kept.to_string()).unwrap();
+    spec["rollout"] = json!({});
+    fleet.policy("drift", &spec);
+    for node in nodes {
+        fleet.eventually("it is corrected", || fleet.changes(node, "drift") == ["committed"; 2]);
+    }
+    assert_eq!(fleet.most_in_flight("drift"), 1);
+}

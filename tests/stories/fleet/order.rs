@@ -45,6 +45,16 @@ fn a_policy_waits_until_its_base_interface_exists() {
     fleet.wait_policy("base", "Available");
     fleet.wait_policy("a-top", "Available");
     assert!(fleet.has_interface("n1", "top0"));
+
+    let mapping = json!([{ "localnet": "physnet", "bridge": "br-late" }]);
+    fleet.policy("a-mapping", &json!({ "desiredState": { "ovn": { "bridge-mappings": mapping } } }));
+    fleet.wait_enactment("n1", "a-mapping", "Failing");
+    assert!(fleet.message("n1", "a-mapping", "Failing").contains("LM1019"));
+    let late = json!({ "name": "br-late", "type": "ovs-bridge", "state": "up", "bridge": { "options": { "datapath": "netdev" } } });
+    fleet.policy("late", &json!({ "desiredState": { "interfaces": [late] } }));
+    fleet.wait_policy("a-mapping", "Available");
+    let keys = fleet.node("n1").ovs_vsctl(&["get", "Open_vSwitch", ".", "external_ids"]).unwrap();
+    assert!(keys.contains("physnet:br-late"), "{keys}");
 }
 
 #[test]

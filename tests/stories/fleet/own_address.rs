@@ -45,7 +45,7 @@ fn a_cut_in_the_middle_of_a_watch_is_noticed() {
 
     let start = Instant::now();
     fleet.lab.hub().block(node).unwrap();
-    fleet.wait_agent_status("n1", "status updates are sent when it is back");
+    fleet.wait_agent_status("n1", "status updates are sent when it answers");
     let noticed = start.elapsed();
     assert!(noticed < SOON, "{noticed:?}\n{}", fleet.agent_log("n1"));
     fleet.lab.hub().unblock(node).unwrap();

@@ -30,13 +30,26 @@ fn changed_labels_add_and_remove_nodes() {
 }
 
 #[test]
-fn nodes_that_are_not_ready_use_no_slot_and_follow_later() {
+fn nodes_that_are_not_ready_are_changed_unless_the_rollout_lets_them_wait() {
     let fleet = Fleet::new("away", 4);
     let cluster = &fleet.cluster;
     cluster.set_ready("n1", false).unwrap();
     cluster.cordon("n2", true).unwrap();
     cluster.agent_ready("n3", false).unwrap();
-    fleet.policy("away", &json!({ "maxUnavailable": 1, "desiredState": bridge("br-away") }));
+    fleet.policy("repair", &json!({ "maxUnavailable": 1, "desiredState": bridge("br-repair") }));
+    fleet.wait_policy("repair", "Available");
+    for node in ["n1", "n2", "n4"] {
+        fleet.wait_enactment(node, "repair", "Available");
+        assert!(fleet.has_interface(node, "br-repair"), "{node}");
+    }
+    assert_eq!(fleet.blocked_reason("repair", "n3"), "no agent is running on the node");
+    assert_eq!(fleet.status("repair")["nodes"]["notReady"], 1);
+
+    let rollout = json!({ "waitForReady": true });
+    fleet.policy(
+        "away",
+        &json!({ "maxUnavailable": 1, "rollout": rollout, "desiredState": bridge("br-away") }),
+    );
     fleet.wait_enactment("n4", "away", "Available");
     fleet.wait_policy("away", "Available");
     assert_eq!(fleet.blocked_reason("away", "n1"), "the node is not ready");

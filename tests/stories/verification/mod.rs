@@ -5,6 +5,7 @@
 mod cases;
 mod judges;
 
+use linesman_lab::Daemon;
 use linesman_tests::{Host, observe};
 
 use cases::Case;
@@ -41,6 +42,8 @@ fn hold_to_the_incumbent(lab: &str, cases: &[Case]) {
 }
 
 fn judge(host: &Host, case: &Case) -> Result<(), String> {
+    // NetworkManager 1.58 has crashed after nmstate's rollback of an Open vSwitch bridge: then it starts anew.
+    host.node.wait_daemon(Daemon::NetworkManager).map_err(|e| e.to_string())?;
     host.node.sh(case.before).map_err(|e| format!("before: {e}"))?;
     let ours = ours(host, case);
     host.node.sh(case.after).map_err(|e| format!("after ours: {e}"))?;

@@ -127,11 +127,12 @@ impl Enactments {
                 self.update(event) || back
             }
             Err(error) => {
-                let (why, is_answer) = (error.to_string(), is_answer(&error));
-                let new = self.api_server.failed(why.clone(), is_answer, Instant::now());
+                let is_answer = is_answer(&error);
                 let what = if is_answer { "refuses" } else { "does not answer" };
+                let why = format!("the API server {what}: {error}");
+                let new = self.api_server.failed(why.clone(), is_answer, Instant::now());
                 if new {
-                    tracing::warn!("the API server {what}: {why}; the network stays as it is");
+                    tracing::warn!("{why}; the network stays as it is");
                 }
                 new
             }

@@ -29,8 +29,7 @@ type Readiness = Result<bool, Arc<ProbeError>>;
 pub struct ClusterProbes {
     kubeconfig: Option<PathBuf>,
     node: String,
-    /// The API server has just answered, and the operator releases only nodes that are ready: no need to ask before the
-    /// change, too.
+    /// The API server has just answered, and a release says whether the node was ready: no need to ask before the change, too.
     assumed_ready: Mutex<bool>,
     seen: tokio::sync::Mutex<Option<(Instant, Readiness)>>,
 }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 #[derive(Debug, Default)]
 pub struct Reachability {
-    /// Why it cannot be asked.
+    /// Why it cannot be asked, as a sentence.
     pub error: Option<String>,
     /// Since when nothing is heard of it.
     silent_since: Option<Instant>,

@@ -58,12 +58,13 @@ impl Cluster {
             .buffered(AT_ONCE)
             .collect()
             .await;
-        let (mut started, mut accepted) = (false, false);
+        let (mut started, mut accepted, mut was_ready) = (false, false, true);
         for (policy, begun) in begun {
             let error = match begun {
                 Begun::Started(bound) => {
                     self.unanswered.remove(&policy);
                     started = true;
+                    was_ready &= bound.spec.not_ready_since.is_none();
                     accepted |= self.accept(bound, ledger);
                     continue;
                 }
@@ -87,7 +88,7 @@ impl Cluster {
             self.store();
         }
         if accepted {
-            self.probes.assume_ready(true);
+            self.probes.assume_ready(was_ready);
         }
         accepted
     }

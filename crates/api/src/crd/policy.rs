@@ -145,6 +145,13 @@ fn rollout() -> Value {
             ),
         ),
         (
+            "waitForReady",
+            boolean().about(
+                "waitForReady lets nodes that are not ready or are cordoned wait until they are ready and uncordoned. By default, \
+                 they are changed like other nodes if their agent runs.",
+            ),
+        ),
+        (
             "maxFailures",
             number(1, 100_000)
                 .about(
@@ -232,8 +239,8 @@ fn counts() -> Value {
         ("aborted", "aborted is the number of nodes that will not be changed because the rollout stopped."),
         (
             "notReady",
-            "notReady is the number of nodes that are not ready, are cordoned or have no running agent. They are configured when \
-             they become ready.",
+            "notReady is the number of nodes that have no running agent or that rollout.waitForReady lets wait. They are \
+             configured when they become ready.",
         ),
     ]
     .map(|(name, about)| (name, integer().about(about))))

@@ -61,7 +61,7 @@ impl Waiting {
     }
 }
 
-/// Interfaces that a state refers to and does not declare itself: ports, bases, ways out of routes.
+/// Interfaces that a state refers to and does not declare itself: ports, bases, ways out of routes, bridges of OVN.
 pub fn needs(state: &Value) -> BTreeSet<String> {
     let interfaces = state::interfaces(state);
     let mut named: BTreeSet<&str> = BTreeSet::new();
@@ -74,6 +74,8 @@ pub fn needs(state: &Value) -> BTreeSet<String> {
     named.extend(
         routes.iter().filter(|r| !state::is_absent(r)).filter_map(|r| state::text(r, "next-hop-interface")),
     );
+    let mappings = state::list(state, &["ovn", "bridge-mappings"]);
+    named.extend(mappings.iter().filter(|m| !state::is_absent(m)).filter_map(|m| state::text(m, "bridge")));
     let own: BTreeSet<&str> = interfaces.iter().map(state::name).collect();
     named.difference(&own).map(|name| (*name).to_owned()).collect()
 }

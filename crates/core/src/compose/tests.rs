@@ -98,6 +98,20 @@ fn what_builds_on_what_comes_later_whatever_its_name() {
 }
 
 #[test]
+fn a_bridge_mapping_comes_after_its_bridge() {
+    let ovn = |mapping: Value| policy("a-mapping", json!({ "ovn": { "bridge-mappings": [mapping] } }));
+    let br = policy("z-bridge", json!({ "interfaces": [{ "name": "br1", "type": "ovs-bridge" }] }));
+    let order = |mapping: Value| -> Vec<String> {
+        in_order(&[&ovn(mapping), &br]).iter().map(|p| p.name.clone()).collect()
+    };
+    assert_eq!(order(json!({ "localnet": "blue", "bridge": "br1" })), ["z-bridge", "a-mapping"]);
+    assert_eq!(
+        order(json!({ "localnet": "blue", "bridge": "br1", "state": "absent" })),
+        ["a-mapping", "z-bridge"]
+    );
+}
+
+#[test]
 fn the_order_of_the_policies_does_not_matter() {
     let one = policy(
         "one",

@@ -58,6 +58,28 @@ pub fn inverse(plan: &Plan, observed: &Value, facts: &Facts) -> Value {
     Value::Object(back)
 }
 
+/// Adds what a policy makes to the host as it was, and its MTUs and the like: the next policy, which goes in together with it,
+/// builds on that.
+pub fn make(host: &mut Value, desired: &Value) {
+    let Some(there) = host.get_mut("interfaces").and_then(Value::as_array_mut) else { return };
+    for wanted in state::interfaces(desired).iter().filter(|i| state::is_up(i)) {
+        let is_meant = |i: &&mut Value| {
+            state::name(i) == state::name(wanted)
+                && state::kind(i).is_userspace() == state::kind(wanted).is_userspace()
+        };
+        match there.iter_mut().find(is_meant) {
+            None => there.push(wanted.clone()),
+            Some(found) => {
+                for (key, value) in wanted.as_object().into_iter().flatten() {
+                    if value.is_number() {
+                        found[key] = value.clone();
+                    }
+                }
+            }
+        }
+    }
+}
+
 fn interface(change: &Change, observed: &Value, facts: &Facts) -> Option<Value> {
     let Subject::Interface { name, kind } = &change.subject else { return None };
     let userspace = kind.is_userspace();

@@ -31,6 +31,7 @@ use crate::secrets::serialize_masked;
 pub use address::{learnt_and_unwanted, left_behind, takes};
 pub use applicable::{applicable, detach_ports};
 pub use defaults::with_defaults;
+pub use refusal::Asked;
 pub use slow::{Slow, SlowCause};
 
 /// Everything a declared state would change.
@@ -153,6 +154,11 @@ pub fn datapaths_to_make(desired: &Value, observed: &Value) -> BTreeSet<String> 
 /// Whether `desired` needs wpa_supplicant.
 pub fn needs_supplicant(desired: &Value, observed: &Value) -> bool {
     refusal::needs_supplicant(&View::new(desired, observed, observed))
+}
+
+/// What `desired` asks of the hardware and the files of this host.
+pub fn asked_of_host(desired: &Value, observed: &Value) -> Asked {
+    refusal::asked(&View::new(desired, observed, observed))
 }
 
 fn summarise(view: &View<'_>, facts: &Facts, changes: Vec<Change>) -> Plan {

@@ -49,13 +49,8 @@ pub fn decide(situation: &Situation<'_>) -> Next {
     if !forget.is_empty() {
         return Next::Forget(forget.into_iter().map(str::to_owned).collect());
     }
-    let due = |name: &&&str| match situation.ledger.get(name).map(|entry| &entry.policy_state) {
-        Some(PolicyState::RevertFailed { .. }) => false,
-        Some(PolicyState::Waiting { until, .. }) => *until <= situation.now,
-        _ => true,
-    };
-    if let Some(name) = revert.iter().find(due) {
-        return Next::Revert((*name).to_owned());
+    if let Some(name) = next_revert(situation, &revert) {
+        return Next::Revert(name);
     }
     let pending = pending(situation);
     if !pending.is_empty() {
@@ -66,6 +61,20 @@ pub fn decide(situation: &Situation<'_>) -> Next {
         return Next::Correct(drifted);
     }
     Next::Idle { until: wake(situation) }
+}
+
+/// What builds on others goes first, and these wait for it.
+fn next_revert(situation: &Situation<'_>, gone: &[&str]) -> Option<String> {
+    let entries = gone.iter().filter_map(|name| situation.ledger.get(name));
+    let policies: Vec<&Policy> = entries.map(|entry| &entry.policy).collect();
+    for policy in in_order(&policies).into_iter().rev() {
+        match situation.ledger.get(&policy.name).map(|entry| &entry.policy_state) {
+            Some(PolicyState::RevertFailed { .. }) => {}
+            Some(PolicyState::Waiting { until, .. }) if *until > situation.now => return None,
+            _ => return Some(policy.name.clone()),
+        }
+    }
+    None
 }
 
 fn gone<'a>(situation: &Situation<'a>) -> Vec<&'a str> {

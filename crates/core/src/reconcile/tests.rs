@@ -102,6 +102,25 @@ fn a_policy_that_is_gone_is_forgotten_or_reverted_as_it_said() {
 }
 
 #[test]
+fn what_builds_on_others_is_reverted_first() {
+    let stacked = |name: &str, state: Value| {
+        let mut policy = Policy { state, ..policy(name, 1) };
+        policy.options.on_delete = OnDelete::Revert;
+        policy
+    };
+    let vlan = json!({ "name": "br1.7", "type": "vlan", "vlan": { "base-iface": "br1", "id": 7 } });
+    let base = stacked("a-base", json!({ "interfaces": [{ "name": "br1", "type": "linux-bridge" }] }));
+    let top = stacked("z-top", json!({ "interfaces": [vlan] }));
+    let gone = |top_state: PolicyState| {
+        next(&given(&[], &[entry(&base, PolicyState::Applied), entry(&top, top_state)]))
+    };
+    assert_eq!(gone(PolicyState::Applied), Next::Revert("z-top".into()));
+    let waiting = PolicyState::Waiting { reason: "busy".into(), attempts: 1, until: NOW + 5 };
+    assert!(matches!(gone(waiting), Next::Idle { .. }));
+    assert_eq!(gone(PolicyState::RevertFailed { reason: "cut off".into() }), Next::Revert("a-base".into()));
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_not_gone() {
     let mut broken = policy("broken", 1);
     broken.options.on_delete = OnDelete::Revert;

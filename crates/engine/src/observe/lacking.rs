@@ -1,10 +1,12 @@
-//! What a document needs and this host does not have: types of interfaces, datapaths, a supplicant, a name for a bridge.
+//! What a document needs and this host does not have: types of interfaces, datapaths, virtual functions, a supplicant, files, a name
+//! for a bridge.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use linesman_core::facts::Facts;
 use linesman_core::interface_kind::{InterfaceKind, Requirement};
-use linesman_core::plan::{datapaths_to_make, needs_supplicant, types_to_make};
+use linesman_core::plan::{asked_of_host, datapaths_to_make, needs_supplicant, types_to_make};
 use serde_json::Value;
 
 use crate::netlink::Netlink;
@@ -24,7 +26,25 @@ pub async fn complete(facts: &mut Facts, nm: &Nm, desired: &Value, observed: &Va
         true => ovs::bridges_of_others().await,
         false => BTreeSet::new(),
     };
+    let asked = asked_of_host(desired, observed);
+    facts.virtual_functions = asked.nics.into_iter().filter_map(virtual_functions).collect();
+    facts.missing_files = asked.files.into_iter().filter(|file| is_missing(file)).collect();
+    facts.lacks_dpdk = asked.dpdk && facts.ovs_running && ovs::has_dpdk().await == Some(false);
     facts.lacks_supplicant = needs_supplicant(desired, observed) && !supplicant::available(nm).await;
+}
+
+/// None: there is no such NIC, which is said elsewhere.
+fn virtual_functions(nic: String) -> Option<(String, u64)> {
+    let device = Path::new("/sys/class/net").join(&nic);
+    let most = || std::fs::read_to_string(device.join("device/sriov_totalvfs")).ok()?.trim().parse().ok();
+    device.exists().then(|| (nic, most().unwrap_or(0)))
+}
+
+/// NetworkManager reads it, in the root of the host: an agent in a container may have another one. What cannot be looked at may be
+/// there.
+fn is_missing(file: &str) -> bool {
+    let of_init = Path::new("/proc/1/root").join(file.trim_start_matches('/'));
+    [Path::new(file), &of_init].iter().all(|path| path.try_exists().is_ok_and(|there| !there))
 }
 
 async fn lacking(desired: &Value, observed: &Value) -> BTreeSet<InterfaceKind> {

@@ -7,8 +7,6 @@ mod methods;
 pub mod quick;
 mod schedule;
 
-use std::collections::BTreeSet;
-
 use linesman_core::facts::{Facts, ProfileFact};
 use linesman_core::foreign_port;
 pub use nmstate::NetworkState;
@@ -92,11 +90,8 @@ pub async fn facts(nm: &Nm, view: &NmView, profiles: &[ProfileFile]) -> Result<F
         unmanaged: view.devices.iter().filter(|d| d.unmanaged()).map(|d| d.interface.clone()).collect(),
         ovs_running: ovs::running().await,
         nm_version: Some(version),
-        // Known once there is a document to ask for.
-        lacking: BTreeSet::new(),
-        lacking_datapaths: BTreeSet::new(),
-        bridges_of_others: BTreeSet::new(),
-        lacks_supplicant: false,
+        // The rest is known once there is a document to ask for.
+        ..Facts::default()
     })
 }
 

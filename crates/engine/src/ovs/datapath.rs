@@ -31,6 +31,13 @@ pub async fn has_kernel_datapath() -> bool {
     }
 }
 
+/// None: nobody says.
+pub async fn has_dpdk() -> Option<bool> {
+    let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await.ok()?;
+    let rows = db.select_all(Table::OpenVSwitch, &["dpdk_initialized"]).await.ok()?;
+    rows.first()?.raw("dpdk_initialized")?.as_bool()
+}
+
 /// Empty until ovs-vswitchd has started once.
 async fn types() -> Result<BTreeSet<String>, ovsdb::Error> {
     let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;

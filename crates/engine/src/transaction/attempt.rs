@@ -10,7 +10,7 @@ use super::{
     AttemptFailure, Completion, Loaded, Request, Seen, Settings, Step, adopted, carry, confirm, orphan,
     persist, stale_dns, unmanaged,
 };
-use crate::dead_man_switch::{CheckpointState, DeadManSwitch};
+use crate::dead_man_switch::{CheckpointState, DeadManSwitch, Loss};
 use crate::journal::{Journal, Phase, Record};
 use crate::nm::Nm;
 use crate::others::{Others, Since};
@@ -58,7 +58,7 @@ pub async fn run(
     let known =
         nm.checkpoints().await.map_err(|e| AttemptFailure::new(FailedStep::Checkpoint, e.to_string()))?;
     let dead_man = dead_man_while_applying(settings, record);
-    let mut switch = DeadManSwitch::arm(nm, known, dead_man, request.limit + SLACK)
+    let mut switch = DeadManSwitch::arm(known, dead_man, request.limit + SLACK)
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Checkpoint, e.to_string()))?;
 
@@ -81,7 +81,7 @@ pub async fn run(
         Ok(mut worker) => {
             let reply = tokio::select! {
                 reply = guarded(&mut stop, reply_of(&mut worker, request.limit)) => reply,
-                () = switch.lost() => reply_after_loss(&mut worker).await,
+                loss = switch.lost() => reply_after_loss(&mut worker, loss).await,
             };
             if reply.is_err() {
                 switch.stop_winding();
@@ -98,7 +98,7 @@ pub async fn run(
         return Err(AttemptFailure::new(FailedStep::Apply, error));
     }
     if record.checkpoint.is_none() {
-        return Err(lost());
+        return Err(lost(loss_of(&switch.state())));
     }
     switch.tighten(settings.dead_man);
     switch.wind_for(longest_check(context));
@@ -146,7 +146,7 @@ pub async fn run(
     };
     let checked = tokio::select! {
         result = guarded(&mut stop, checked) => result,
-        () = switch.lost() => Err(lost()),
+        loss = switch.lost() => Err(lost(loss)),
     };
     checked.map_err(|failure| AttemptFailure {
         seen: Box::new(Seen { kernel: seen.take(), profiles: profiles.clone() }),
@@ -160,7 +160,7 @@ pub async fn run(
         say(Step::Unconfirmed { checkpoint, within, checks });
         let decided = tokio::select! {
             result = guarded(&mut stop, confirm::await_decision(record, settings, within)) => result,
-            () = switch.lost() => Err(lost()),
+            loss = switch.lost() => Err(lost(loss)),
         };
         decided.map_err(|failure| AttemptFailure {
             seen: Box::new(Seen { kernel: seen.take(), profiles: profiles.clone() }),
@@ -172,7 +172,10 @@ pub async fn run(
     journal.update(record).map_err(|e| AttemptFailure::new(FailedStep::Journal, e.to_string()))?;
     failpoint::reach("committing").await;
     let since = switch.since();
-    let CheckpointState::Open(checkpoint) = switch.disarm() else { return Err(lost()) };
+    let checkpoint = match switch.disarm() {
+        CheckpointState::Open(checkpoint) => checkpoint,
+        state => return Err(lost(loss_of(&state))),
+    };
     nm.commit(&checkpoint).await.map_err(|e| AttemptFailure::new(FailedStep::Commit, e.to_string()))?;
     done.milliseconds = since.map_or(0, |s| u64::try_from(s.elapsed().as_millis()).unwrap_or(u64::MAX));
     failpoint::reach("committed").await;
@@ -220,12 +223,19 @@ async fn reply_of(worker: &mut Worker, limit: Duration) -> Result<WorkerReply, A
     tokio::time::timeout(limit, worker.reply()).await.map_err(|_| too_long(limit))
 }
 
-/// The checkpoint is gone while nmstate is at it: nmstate itself rolled back and is about to say why, or
-/// NetworkManager did.
-async fn reply_after_loss(worker: &mut Worker) -> Result<WorkerReply, AttemptFailure> {
-    match tokio::time::timeout(Duration::from_secs(1), worker.reply()).await {
+/// How long nmstate may take to say why it failed. It rolls back first, and then waits for its own rollback.
+const LAST_WORD: Duration = Duration::from_secs(30);
+
+/// The checkpoint is gone while nmstate is at it.
+async fn reply_after_loss(worker: &mut Worker, loss: Loss) -> Result<WorkerReply, AttemptFailure> {
+    let last_word = match loss {
+        Loss::Ended => LAST_WORD,
+        // Whatever nmstate has to say then, this is the reason.
+        Loss::Restarted | Loss::RanOut { .. } => return Err(lost(loss)),
+    };
+    match tokio::time::timeout(last_word, worker.reply()).await {
         Ok(reply) if reply.error.is_some() => Ok(reply),
-        _ => Err(lost()),
+        _ => Err(lost(loss)),
     }
 }
 
@@ -317,11 +327,26 @@ fn interrupted() -> AttemptFailure {
     AttemptFailure::new(FailedStep::Interrupted, "linesman was stopped before the change was committed")
 }
 
-fn lost() -> AttemptFailure {
-    AttemptFailure::new(
-        FailedStep::Checkpoint,
-        "NetworkManager lost the checkpoint during the change (it was restarted, or its timer ran out)",
-    )
+/// It was never seen, or is gone.
+fn loss_of(state: &CheckpointState) -> Loss {
+    if let CheckpointState::Lost(loss) = state { *loss } else { Loss::Ended }
+}
+
+fn lost(loss: Loss) -> AttemptFailure {
+    let reason = match loss {
+        Loss::Restarted => {
+            "NetworkManager was restarted during the change and lost the checkpoint".to_owned()
+        }
+        Loss::RanOut { after } => format!(
+            "NetworkManager was busy for {} s and rolled the change back, because it had not heard of linesman in time; \
+             LINESMAN_DEAD_MAN sets a longer time",
+            after.as_secs()
+        ),
+        Loss::Ended => {
+            "nmstate or another program ended the NetworkManager checkpoint of the change".to_owned()
+        }
+    };
+    AttemptFailure::new(FailedStep::Checkpoint, reason)
 }
 
 /// What NetworkManager and Open vSwitch may take to answer beside what is waited for.

@@ -6,6 +6,7 @@ use linesman_core::facts::Facts;
 use linesman_core::state::interfaces;
 use serde_json::Value;
 
+use super::foreign;
 use crate::keyfile::ProfileFile;
 use crate::nm::{self, Nm, NmView};
 use crate::{Error, Result, observe, ovs};
@@ -54,15 +55,7 @@ pub async fn preconditions(loaded: &Loaded, desired: &Value) -> Result<()> {
             Err(e) => return Err(Error::call("asking Open vSwitch", e)),
         }
     }
-    no_foreign_checkpoint(loaded).await
-}
-
-/// What somebody else has not committed yet may be rolled back any moment.
-pub async fn no_foreign_checkpoint(loaded: &Loaded) -> Result<()> {
-    match loaded.nm.checkpoints().await?.into_iter().next() {
-        Some(checkpoint) => Err(Error::ForeignCheckpoint { checkpoint }),
-        None => Ok(()),
-    }
+    foreign::refuse(&loaded.nm).await
 }
 
 /// `ovs-db` alone is written to the database directly and needs no plugin.

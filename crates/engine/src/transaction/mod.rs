@@ -8,6 +8,7 @@ pub(crate) mod back;
 mod baseline;
 pub(crate) mod carry;
 mod confirm;
+mod foreign;
 mod load;
 mod orphan;
 mod persist;
@@ -37,6 +38,7 @@ use crate::error::Category;
 use crate::journal::{Journal, Phase, Record};
 use crate::keyfile::ProfileFile;
 use crate::lock::HostLock;
+use crate::nm::Nm;
 use crate::probe::{self, Cluster, Probe, ProbeResult, ProbeSpec, SettledProbes};
 use crate::snapshot::{Kernel, Snapshot};
 use crate::worker::ApplyOptions;
@@ -117,6 +119,8 @@ pub struct Settings {
     pub dns_name: Option<String>,
     /// Arguments of the worker process: how it writes its log.
     pub worker_arguments: Vec<String>,
+    /// Checkpoints of other programs are rolled back before a change; otherwise it is refused until they end.
+    pub roll_back_foreign: bool,
 }
 
 impl Default for Settings {
@@ -129,6 +133,7 @@ impl Default for Settings {
             cluster: None,
             dns_name: None,
             worker_arguments: Vec::new(),
+            roll_back_foreign: false,
         }
     }
 }
@@ -213,6 +218,9 @@ impl Session {
         let lock =
             HostLock::take(&settings.run_dir).map_err(|error| confirm::or_unconfirmed(error, &journal))?;
         recover::finish_earlier(&journal, &settings.cluster).await?;
+        if settings.roll_back_foreign {
+            foreign::roll_back(&Nm::connect().await?).await?;
+        }
         Ok(Self { loaded: load().await?, _lock: lock })
     }
 
@@ -283,7 +291,7 @@ async fn attempt_change(
     let (mut desired, mut plan) = decide_plan(request, &mut loaded).await?;
     say(Step::Planned(plan.clone()));
     if plan.is_empty() {
-        load::no_foreign_checkpoint(&loaded).await?;
+        foreign::refuse(&loaded.nm).await?;
         return Ok(Outcome::unchanged());
     }
     load::preconditions(&loaded, &desired).await?;

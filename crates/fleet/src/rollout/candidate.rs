@@ -64,7 +64,7 @@ impl<'a> Candidate<'a> {
         content: Content,
     ) -> Self {
         let phase = enactment.map_or(NodePhase::Waiting, |e| phase(policy, node, e, &content));
-        let phase = match (phase, node.not_ready()) {
+        let phase = match (phase, policy.waits_for(node)) {
             (NodePhase::Waiting | NodePhase::Claimed, Some(why)) => {
                 NodePhase::Blocked(BlockedBy::NodeNotReady(why))
             }

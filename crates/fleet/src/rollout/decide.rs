@@ -9,7 +9,7 @@ use linesman_api::time::Time;
 use super::candidate::Candidate;
 use super::conflicts::OtherPolicies;
 use super::deselected::{self, Deselected, deselected};
-use super::facts::{Index, NodeFacts, Situation};
+use super::facts::{Index, NodeFacts, PolicyFacts, Situation};
 use super::gate::Gate;
 use super::limit::limit;
 use super::mac_owners::MacOwners;
@@ -42,7 +42,7 @@ pub fn decide(situation: &Situation<'_>) -> Decision {
     let (mut candidates, gone) = candidates(situation, &index);
     let others = OtherPolicies::of(situation, &index);
     let failed_and_gone = remembered::recall(policy, &mut candidates);
-    candidates.iter_mut().for_each(|candidate| retry_after_dependency(candidate, &others));
+    candidates.iter_mut().for_each(|candidate| retry_after_dependency(policy, candidate, &others));
     candidates.iter_mut().for_each(|candidate| set_aside(candidate, situation));
     candidates.iter_mut().for_each(|candidate| pace::delay(candidate, situation));
     let failed_soak = soak::fail(situation, &mut candidates);
@@ -115,16 +115,15 @@ fn candidates<'a>(situation: &Situation<'a>, index: &Index<'a>) -> (Vec<Candidat
 }
 
 /// What failed because it lacked something that another policy has made since is tried again.
-fn retry_after_dependency(candidate: &mut Candidate<'_>, others: &OtherPolicies<'_>) {
+fn retry_after_dependency(policy: &PolicyFacts, candidate: &mut Candidate<'_>, others: &OtherPolicies<'_>) {
     let (NodePhase::Failed(Failure::Reported), Some(enactment), Some(content)) =
         (&candidate.phase, candidate.enactment, &candidate.content)
     else {
         return;
     };
     if others.made_since(candidate.node, content, enactment) {
-        candidate.phase = candidate
-            .node
-            .not_ready()
+        candidate.phase = policy
+            .waits_for(candidate.node)
             .map_or(NodePhase::Waiting, |reason| NodePhase::Blocked(BlockedBy::NodeNotReady(reason)));
     }
 }

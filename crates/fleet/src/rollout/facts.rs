@@ -109,6 +109,12 @@ impl PolicyFacts {
     pub fn undoes(&self) -> bool {
         !self.deleting && self.spec.rollout.as_ref().is_some_and(|rollout| rollout.undo)
     }
+
+    /// Why the node is not changed now. A node may be not ready for want of the very network that the policy makes.
+    pub fn waits_for(&self, node: &NodeFacts) -> Option<NotReady> {
+        let for_ready = self.spec.rollout.as_ref().is_some_and(|rollout| rollout.wait_for_ready);
+        if for_ready { node.not_ready() } else { node.agent_since.is_none().then_some(NotReady::NoAgent) }
+    }
 }
 
 impl EnactmentFacts {
@@ -138,7 +144,6 @@ impl NodeFacts {
         (!self.ready).then(|| self.not_ready_since.unwrap_or_default())
     }
 
-    /// Why the node cannot be changed now.
     pub fn not_ready(&self) -> Option<NotReady> {
         match self {
             Self { ready: false, .. } => Some(NotReady::Node),

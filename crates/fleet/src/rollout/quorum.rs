@@ -35,7 +35,7 @@ impl<'a> Quorum<'a> {
 
     /// Whether the nodes that are disrupted now may be, `node` among them.
     pub fn tolerates(&self, node: &str) -> bool {
-        !self.members.contains(node) || self.missing(&self.disrupted) <= self.tolerance()
+        !self.members.contains(node) || self.missing(&self.disrupted, node) <= self.tolerance()
     }
 
     /// Disrupts `node` too, if that may be.
@@ -44,7 +44,7 @@ impl<'a> Quorum<'a> {
             return true;
         }
         let with: BTreeSet<&str> = self.disrupted.iter().copied().chain([node]).collect();
-        let may = self.missing(&with) <= self.tolerance();
+        let may = self.missing(&with, node) <= self.tolerance();
         if may {
             self.disrupted = with;
         }
@@ -58,15 +58,18 @@ impl<'a> Quorum<'a> {
         !self.tolerates(node) && !self.disrupted.iter().take(spare).any(|kept| *kept == node)
     }
 
-    fn missing(&self, disrupted: &BTreeSet<&str>) -> usize {
-        self.down.union(disrupted).count()
+    /// A node that is not ready is not lost by changing it, though its etcd may well run: it waits for those that are being changed,
+    /// not for others that are not ready either.
+    fn missing(&self, disrupted: &BTreeSet<&str>, node: &str) -> usize {
+        if self.down.contains(node) { disrupted.len() } else { self.down.union(disrupted).count() }
     }
 
-    pub fn reason(&self) -> String {
-        let names: Vec<&str> = self.down.union(&self.disrupted).copied().collect();
-        format!(
-            "the control plane cannot lose another node while these are being changed or not ready: {}",
-            names.join(", ")
-        )
+    /// Why `node` may not be disrupted.
+    pub fn reason(&self, node: &str) -> String {
+        let (lost, state) = match self.down.contains(node) {
+            true => (self.disrupted.iter().copied().collect::<Vec<_>>(), "being changed"),
+            false => (self.down.union(&self.disrupted).copied().collect(), "being changed or not ready"),
+        };
+        format!("the control plane cannot lose another node while these are {state}: {}", lost.join(", "))
     }
 }

@@ -124,7 +124,7 @@ impl<'a> Slots<'a> {
         content: &Content,
         enactment: &EnactmentFacts,
     ) -> Step {
-        let not_ready = candidate.node.not_ready().map(BlockedBy::NodeNotReady);
+        let not_ready = self.situation.policy.waits_for(candidate.node).map(BlockedBy::NodeNotReady);
         match not_ready.or_else(|| self.situation.sets_aside(candidate.node, Some(content))) {
             Some(blocked_by) => {
                 candidate.phase = NodePhase::Blocked(blocked_by);
@@ -191,7 +191,8 @@ impl<'a> Slots<'a> {
                 Some(blocked_by) => candidate.phase = NodePhase::Blocked(blocked_by),
                 None if self.taken >= self.limit => {}
                 None if !self.quorum.disrupt(&candidate.node.name) => {
-                    candidate.phase = NodePhase::Blocked(BlockedBy::WaitsFor(self.quorum.reason()));
+                    candidate.phase =
+                        NodePhase::Blocked(BlockedBy::WaitsFor(self.quorum.reason(&candidate.node.name)));
                 }
                 None => {
                     self.taken += 1;

@@ -449,7 +449,7 @@ impl Fleet {
     }
 
     fn is_there(&self, node: &str) -> bool {
-        self.nodes.get(node).is_some_and(|n| n.agent_since.is_some() && n.ready)
+        self.nodes.get(node).is_some_and(|n| n.agent_since.is_some())
     }
 
     /// As the API server has it.

@@ -26,7 +26,12 @@ pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
     }
     // A manifest sets the variable whether or not somebody chose a name.
     let dns_name = args.probe_dns_host.filter(|name| !name.is_empty());
-    let settings = Settings { dns_name, worker_arguments: logging::worker_arguments(format), ..settings };
+    let settings = Settings {
+        dns_name,
+        worker_arguments: logging::worker_arguments(format),
+        roll_back_foreign: args.roll_back_checkpoints,
+        ..settings
+    };
     let source = match (args.standalone, args.node_name) {
         (false, Some(node)) => Source::Cluster(cluster::Config {
             node,

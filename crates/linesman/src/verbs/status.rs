@@ -93,8 +93,8 @@ fn text(Shown { status, diff }: &Shown) -> String {
         lines.push(LEGEND.to_owned());
     }
     if let Some(why) = &status.api_server_error {
-        lines.push(format!("{}: {why}", paint("the API server cannot be reached", "33")));
-        lines.push("  the network stays as it is; status updates are sent when it is back".to_owned());
+        lines.push(paint(why, "33"));
+        lines.push("  the network stays as it is; status updates are sent when it answers".to_owned());
     }
     if status.frozen.is_some() {
         lines.push("run `linesman unfreeze` to let the agent change this host again".to_owned());

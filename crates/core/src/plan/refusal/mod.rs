@@ -2,6 +2,7 @@
 
 mod address;
 mod daemon;
+mod hardware;
 mod ifcfg;
 mod kernel;
 mod route;
@@ -18,6 +19,8 @@ use crate::path::Path;
 use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
 use address::addresses;
 pub(super) use daemon::{datapaths, needs_supplicant};
+pub use hardware::Asked;
+pub(super) use hardware::asked;
 pub(super) use ifcfg::profiles as ifcfg_profiles;
 pub(super) use kernel::made;
 
@@ -51,6 +54,7 @@ pub(super) fn find(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
     refusals.extend(view.declared.iter().filter_map(|declared| only_shown(view, declared)));
     refusals.extend(kernel::lacking(view, facts));
     refusals.extend(daemon::lacking(view, facts));
+    refusals.extend(hardware::lacking(view, facts));
     refusals.extend(route::routes(view));
     refusals.extend(route::mappings(view));
     refusals
