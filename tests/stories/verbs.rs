@@ -325,7 +325,7 @@ fn on_the_terminal(host: &Host) {
         let command = host.node.command(["setsid", "linesman", "apply", &file]).unwrap();
         let running = command.env("LINESMAN_FAILPOINT", "worker-started").spawn().unwrap();
         host.wait_failpoint("worker-started");
-        let foreground = nix::unistd::Pid::from_raw(running.pid().cast_signed());
+        let foreground = nix::unistd::Pid::from_raw(running.pid().unwrap().cast_signed());
         nix::sys::signal::killpg(foreground, signal).unwrap();
         if signal == Signal::SIGHUP {
             host.pass_failpoint("worker-started");
