@@ -202,7 +202,7 @@ impl Node {
 }
 
 /// How many lines are told of an end.
-const END: usize = 15;
+const END: usize = 60;
 
 /// The end of a log, and what NetworkManager said before it was started again: it may have crashed.
 fn telling(log: &str) -> Vec<&str> {
@@ -233,9 +233,9 @@ mod tests {
     fn the_ends_of_a_log_are_told() {
         let of =
             |name: &str, lines: usize| -> String { (0..lines).map(|n| format!("{name}{n}\n")).collect() };
-        let log = format!("NM is starting...\n{}NM is starting...\n{}", of("a", 40), of("b", 30));
+        let log = format!("NM is starting...\n{}NM is starting...\n{}", of("a", END + 9), of("b", END + 5));
         let told = telling(&log);
-        assert_eq!((told.len(), told[0], told[14], told[15], told[29]), (30, "a25", "a39", "b15", "b29"));
+        assert_eq!((told.len(), told[0], told[END]), (2 * END, "a9", "b5"));
         assert_eq!(telling("one\ntwo\n"), ["one", "two"]);
     }
 }
