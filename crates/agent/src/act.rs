@@ -72,7 +72,8 @@ pub async fn begin(settings: &Settings) -> Result<Session, Outcome> {
     Session::begin(settings).await.map_err(refused)
 }
 
-/// In the order in which they build on each other: fills captures in, and computes what reverts the policy while the host is still as it was. Pure but for nmstate's captures.
+/// Fills captures in, and computes what reverts each policy while the host is still as it was. The policies come in the order in which
+/// they build on each other. Pure but for nmstate's captures.
 pub fn prepare(
     policies: &[Policy],
     ledger: &Ledger,

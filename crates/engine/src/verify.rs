@@ -2,6 +2,7 @@
 
 mod activation;
 mod reasons;
+mod stuck;
 
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,7 @@ pub async fn settle(
     differences: impl Fn(&Value) -> Vec<Difference>,
 ) -> Verification {
     let mut patience = Patience::new(Instant::now(), deadline);
+    let mut nudge = Some(Instant::now() + deadline / 3);
     loop {
         let last = Instant::now() >= patience.end;
         let state = match scope {
@@ -58,6 +60,11 @@ pub async fn settle(
                 }
             },
         };
+        if let (Verification::Differs(differences), Scope::Declared(desired)) = (&verification, scope)
+            && nudge.take_if(|at| *at <= Instant::now()).is_some()
+        {
+            Box::pin(stuck::activate_again(nm, desired, differences)).await;
+        }
         if last {
             return Box::pin(explained(nm, watch, scope, verification)).await;
         }

@@ -168,23 +168,23 @@ impl Node {
         for log in ["/var/log/NM.log", "/var/log/lab-boot.log"] {
             let text = self.read_file(log).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);
-            for line in telling(&text) {
+            for line in log_ends(&text) {
                 eprintln!("{} {log}: {line}", self.name);
             }
         }
     }
 }
 
-/// How many lines are told of an end.
-const END: usize = 15;
+/// How many lines are printed of each.
+const END: usize = 60;
 
 /// The end of a log, and what NetworkManager said before it was started again: it may have crashed.
-fn telling(log: &str) -> Vec<&str> {
+fn log_ends(log: &str) -> Vec<&str> {
     let lines: Vec<_> = log.lines().collect();
     let starts = lines.iter().enumerate().filter(|(_, line)| line.contains("is starting..."));
     let ends: Vec<usize> = starts.map(|(at, _)| at).skip(1).chain([lines.len()]).collect();
-    let told = |at: usize| ends.iter().any(|end| at < *end && *end <= at + END);
-    (0..lines.len()).filter(|at| told(*at)).map(|at| lines[at]).collect()
+    let is_near_end = |at: usize| ends.iter().any(|end| at < *end && *end <= at + END);
+    (0..lines.len()).filter(|at| is_near_end(*at)).map(|at| lines[at]).collect()
 }
 
 impl Drop for Node {
@@ -204,12 +204,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ends_of_a_log_are_told() {
+    fn the_ends_of_a_log_are_printed() {
         let of =
             |name: &str, lines: usize| -> String { (0..lines).map(|n| format!("{name}{n}\n")).collect() };
-        let log = format!("NM is starting...\n{}NM is starting...\n{}", of("a", 40), of("b", 30));
-        let told = telling(&log);
-        assert_eq!((told.len(), told[0], told[14], told[15], told[29]), (30, "a25", "a39", "b15", "b29"));
-        assert_eq!(telling("one\ntwo\n"), ["one", "two"]);
+        let log = format!("NM is starting...\n{}NM is starting...\n{}", of("a", END + 9), of("b", END + 5));
+        let lines = log_ends(&log);
+        assert_eq!((lines.len(), lines[0], lines[END]), (2 * END, "a9", "b5"));
+        assert_eq!(log_ends("one\ntwo\n"), ["one", "two"]);
     }
 }

@@ -40,7 +40,7 @@ fn without_networkmanager_the_agent_waits_and_reports_it() {
 }
 
 #[test]
-fn a_checkpoint_of_others_is_rolled_back_only_if_the_agent_is_told_to() {
+fn a_checkpoint_of_others_is_rolled_back_only_with_the_agents_option() {
     let agent_host = AgentHost::new("nm-checkpoint");
     let host = &agent_host.host;
     let checkpoint = host.foreign_checkpoint();

@@ -18,6 +18,12 @@ pub fn strike(bed: &Bed, cell: &Cell) -> Result<String, String> {
     let stage = Stage { bed, cell };
     let running = stage.reach(&mut transcript)?;
     let worker = worker_of(machine_pid(&running));
+    let strikes_worker = matches!(cell.victim, Victim::Worker | Victim::WorkerPaused | Victim::BothPaused);
+    if worker.is_none() && strikes_worker && matches!(cell.boundary, Boundary::MidApply(_)) {
+        // On a fast machine, nmstate's part is over by then: nothing is struck, and the change must end well.
+        stage.let_finish(running, &mut transcript)?;
+        return Ok(transcript);
+    }
     match cell.victim {
         Victim::Agent => stage.kill_agent(running, &mut transcript)?,
         Victim::Power => {

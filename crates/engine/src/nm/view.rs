@@ -42,6 +42,7 @@ impl Device {
     const ACTIVATED: u32 = 100;
     const DEACTIVATING: u32 = 110;
     const FAILED: u32 = 120;
+    const OVS_INTERFACE: u32 = 24;
 
     pub fn unmanaged(&self) -> bool {
         !self.managed || self.state == Self::UNMANAGED
@@ -66,6 +67,14 @@ impl Device {
     /// A profile is being activated on it.
     pub fn coming_up(&self) -> bool {
         (Self::PREPARE..Self::ACTIVATED).contains(&self.state)
+    }
+
+    pub fn waits_for_addresses(&self) -> bool {
+        self.state == Self::IP_CONFIG
+    }
+
+    pub fn is_ovs_interface(&self) -> bool {
+        self.kind == Self::OVS_INTERFACE
     }
 
     pub fn activated(&self) -> bool {

@@ -224,16 +224,16 @@ async fn reply_of(worker: &mut Worker, limit: Duration) -> Result<WorkerReply, A
 }
 
 /// How long nmstate may take to say why it failed. It rolls back first, and then waits for its own rollback.
-const LAST_WORD: Duration = Duration::from_secs(30);
+const ERROR_AFTER_ROLLBACK: Duration = Duration::from_secs(30);
 
 /// The checkpoint is gone while nmstate is at it.
 async fn reply_after_loss(worker: &mut Worker, loss: Loss) -> Result<WorkerReply, AttemptFailure> {
-    let last_word = match loss {
-        Loss::Ended => LAST_WORD,
+    let limit = match loss {
+        Loss::Ended => ERROR_AFTER_ROLLBACK,
         // Whatever nmstate has to say then, this is the reason.
         Loss::Restarted | Loss::RanOut { .. } => return Err(lost(loss)),
     };
-    match tokio::time::timeout(last_word, worker.reply()).await {
+    match tokio::time::timeout(limit, worker.reply()).await {
         Ok(reply) if reply.error.is_some() => Ok(reply),
         _ => Err(lost(loss)),
     }
