@@ -15,6 +15,7 @@ pub const POLICIES: &str = "/etc/linesman/policies";
 #[derive(Debug)]
 pub struct AgentHost {
     agent: RefCell<Option<Running>>,
+    flags: &'static [&'static str],
     pub host: Host,
 }
 
@@ -24,8 +25,13 @@ impl AgentHost {
     }
 
     pub fn of(host: Host) -> Self {
+        Self::with(host, &[])
+    }
+
+    /// An agent with flags of its own.
+    pub fn with(host: Host, flags: &'static [&'static str]) -> Self {
         host.node.run(["mkdir", "-p", POLICIES]).expect("a directory can be made");
-        let agent_host = Self { agent: RefCell::new(None), host };
+        let agent_host = Self { agent: RefCell::new(None), flags, host };
         agent_host.start();
         agent_host
     }
@@ -33,7 +39,7 @@ impl AgentHost {
     /// The agent is a unit of systemd, with everything else that `deploy/host` brings.
     pub fn unit(name: &str) -> Self {
         let host = Host::built(name, |node| node.systemd(true));
-        let agent_host = Self { agent: RefCell::new(None), host };
+        let agent_host = Self { agent: RefCell::new(None), flags: &[], host };
         install(&agent_host.host.node, &deploy(), Path::new("/"));
         agent_host
             .host
@@ -72,7 +78,8 @@ impl AgentHost {
     }
 
     fn spawn(&self, binary: &str) {
-        self.run(&[binary, "agent", "--standalone", "--listen", "127.0.0.1:9473"]);
+        let words = [&[binary, "agent", "--standalone", "--listen", "127.0.0.1:9473"], self.flags].concat();
+        self.run(&words);
     }
 
     fn run(&self, words: &[&str]) {

@@ -21,6 +21,7 @@ mod foreign_ports;
 mod full_kernel;
 mod gather;
 mod import;
+mod kinds;
 mod on_node;
 mod ovsdb;
 mod persist;
