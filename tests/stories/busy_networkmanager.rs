@@ -1,4 +1,6 @@
-//! NetworkManager is busy for longer than it waits for a sign of life.
+//! NetworkManager, or linesman's own disk, is busy for longer than NetworkManager waits for a sign of life.
+
+use std::time::Duration;
 
 use linesman_tests::{BRIDGE, Host};
 
@@ -28,6 +30,20 @@ fn a_change_is_kept_by_a_networkmanager_that_answers_later_and_later() {
     host.wait_failpoint("applied");
     keep_busy(&host, "6 12 15");
     host.pass_failpoint("applied");
+    let output = running.wait().unwrap();
+    assert_eq!(output.code(), Some(0), "{}{}", output.stdout, output.stderr);
+    assert!(host.interface("br1").is_some());
+    host.assert_settled();
+}
+
+#[test]
+fn a_change_is_kept_while_linesman_waits_for_its_disk() {
+    let host = Host::new("slow-disk");
+    let running = host.start_apply(BRIDGE, &[], "committing!");
+    host.wait_failpoint("committing");
+    // Longer than NetworkManager's timer, twice.
+    std::thread::sleep(Duration::from_secs(22));
+    host.pass_failpoint("committing");
     let output = running.wait().unwrap();
     assert_eq!(output.code(), Some(0), "{}{}", output.stdout, output.stderr);
     assert!(host.interface("br1").is_some());

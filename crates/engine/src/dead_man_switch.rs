@@ -3,18 +3,19 @@
 //! NetworkManager does one thing at a time: while it makes a hundred bridges, it neither answers nor looks at its timers. When it
 //! comes back, a timer that has run out goes before calls that wait. So a call that winds is always on its way, on a connection that
 //! carries nothing else, and a NetworkManager that answers late gets more time.
+//!
+//! It has a thread of its own: the process's other thread waits for the disk (the journal is on it before each step), and on a
+//! busy host that can take longer than the timer.
 
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt;
 use futures_util::future::LocalBoxFuture;
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use futures_util::stream::{LocalBoxStream, StreamExt};
+use tokio::sync::{oneshot, watch};
 
-use crate::Result;
 use crate::nm::Nm;
+use crate::{Error, Result};
 
 /// How often it is wound.
 const WIND_EVERY: Duration = Duration::from_millis(2500);
@@ -44,57 +45,50 @@ pub enum Loss {
 #[derive(Debug)]
 pub struct DeadManSwitch {
     state: watch::Receiver<CheckpointState>,
-    task: JoinHandle<()>,
-    made: Rc<RefCell<Option<Instant>>>,
-    usual: Rc<Cell<Duration>>,
+    terms: Arc<Mutex<Terms>>,
+    /// Its thread ends when this goes.
+    _wanted: oneshot::Sender<()>,
+}
+
+/// What this process wants of its winder, and what it has seen.
+#[derive(Debug)]
+struct Terms {
+    made: Option<Instant>,
+    usual: Duration,
     /// From then on NetworkManager's own timer decides, whatever this process still waits for.
-    until: Rc<Cell<Instant>>,
+    until: Instant,
 }
 
 impl DeadManSwitch {
     /// nmstate makes the checkpoint and does not report its name: whatever appears beside `known` is it. It is wound
     /// for `longest` at most.
     pub async fn arm(known: Vec<String>, dead_man: Duration, longest: Duration) -> Result<Self> {
-        let nm = Nm::connect().await?;
-        let mut events = nm.checkpoint_events().await?;
-        let mut restarts = nm.restarts().await?;
         let (publish, state) = watch::channel(CheckpointState::Awaited);
-        let made = Rc::new(RefCell::new(None));
-        let usual = Rc::new(Cell::new(dead_man));
-        let until = Rc::new(Cell::new(Instant::now() + longest));
-        let mut winder = Winder {
-            nm,
-            known,
-            publish,
-            made: made.clone(),
-            usual: usual.clone(),
-            until: until.clone(),
-            list: None,
-            wind: None,
-            timer: Timer { set: Instant::now(), runs: dead_man, answer: Duration::ZERO },
-        };
-        let task = tokio::task::spawn_local(async move {
-            let mut turn = tokio::time::interval(WIND_EVERY.min(dead_man / 4));
-            while !winder.has_lost() {
-                tokio::select! {
-                    event = events.next() => match event {
-                        Some(()) => winder.look(),
-                        // The bus is gone, and this connection with it.
-                        None => return winder.lose(Loss::Restarted),
-                    },
-                    restarted = restarts.next() => {
-                        winder.lose(Loss::Restarted);
-                        if restarted.is_none() {
-                            return;
-                        }
+        let terms = Terms { made: None, usual: dead_man, until: Instant::now() + longest };
+        let terms = Arc::new(Mutex::new(terms));
+        let (_wanted, unwanted) = oneshot::channel();
+        let (ready, armed) = oneshot::channel();
+        let terms_of_winder = terms.clone();
+        let winding = async move || {
+            let timer = Timer { set: Instant::now(), runs: dead_man, answer: Duration::ZERO };
+            match Winder::connect(known, publish, terms_of_winder, timer).await {
+                Ok((winder, signals)) => {
+                    // If nobody hears this any more, nobody wants it either.
+                    let _ = ready.send(Ok(()));
+                    tokio::select! {
+                        () = winder.run(signals, WIND_EVERY.min(dead_man / 4)) => {}
+                        _ = unwanted => {}
                     }
-                    _ = turn.tick() => winder.turn(),
-                    open = answer(&mut winder.list) => winder.listed(open),
-                    (sent, runs, wound) = answer(&mut winder.wind) => winder.wound(sent, runs, wound),
                 }
+                Err(error) => drop(ready.send(Err(error))),
             }
-        });
-        Ok(Self { state, task, made, usual, until })
+        };
+        let failed = |e| Error::call("starting the thread that keeps the checkpoint", e);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let thread = std::thread::Builder::new().name("dead-man-switch".to_owned());
+        thread.spawn(move || runtime.block_on(winding())).map_err(failed)?;
+        armed.await.map_err(|_| failed(std::io::Error::other("it ended")))??;
+        Ok(Self { state, terms, _wanted })
     }
 
     pub fn state(&self) -> CheckpointState {
@@ -103,17 +97,17 @@ impl DeadManSwitch {
 
     /// When the checkpoint was first seen.
     pub fn since(&self) -> Option<Instant> {
-        *self.made.borrow()
+        locked(&self.terms).made
     }
 
     /// From the next turn on NetworkManager waits only so long for a sign of life.
     pub fn tighten(&self, dead_man: Duration) {
-        self.usual.set(dead_man);
+        locked(&self.terms).usual = dead_man;
     }
 
     /// Winds it for so long from now, at most.
     pub fn wind_for(&self, longest: Duration) {
-        self.until.set(Instant::now() + longest);
+        locked(&self.terms).until = Instant::now() + longest;
     }
 
     /// The change is to be rolled back: if that takes too long, NetworkManager does it.
@@ -132,17 +126,10 @@ impl DeadManSwitch {
             }
         }
     }
-
-    /// Stops winding; from here on NetworkManager's own timer runs.
-    pub fn disarm(self) -> CheckpointState {
-        self.state()
-    }
 }
 
-impl Drop for DeadManSwitch {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+fn locked(terms: &Mutex<Terms>) -> MutexGuard<'_, Terms> {
+    terms.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The answer to a call that is on its way; nothing is lost if the wait is given up.
@@ -161,16 +148,56 @@ struct Winder {
     nm: Nm,
     known: Vec<String>,
     publish: watch::Sender<CheckpointState>,
-    made: Rc<RefCell<Option<Instant>>>,
-    usual: Rc<Cell<Duration>>,
-    until: Rc<Cell<Instant>>,
+    terms: Arc<Mutex<Terms>>,
     list: Option<LocalBoxFuture<'static, Result<Vec<String>>>>,
     /// When it was sent, and for how long it winds.
     wind: Option<LocalBoxFuture<'static, (Instant, Duration, Result<()>)>>,
     timer: Timer,
 }
 
+/// What NetworkManager announces.
+struct Signals {
+    checkpoints: LocalBoxStream<'static, ()>,
+    restarts: LocalBoxStream<'static, ()>,
+}
+
 impl Winder {
+    async fn connect(
+        known: Vec<String>,
+        publish: watch::Sender<CheckpointState>,
+        terms: Arc<Mutex<Terms>>,
+        timer: Timer,
+    ) -> Result<(Self, Signals)> {
+        let nm = Nm::connect().await?;
+        let checkpoints = nm.checkpoint_events().await?.boxed_local();
+        let restarts = nm.restarts().await?.boxed_local();
+        let winder = Self { nm, known, publish, terms, list: None, wind: None, timer };
+        Ok((winder, Signals { checkpoints, restarts }))
+    }
+
+    /// Until the checkpoint is lost.
+    async fn run(mut self, mut signals: Signals, every: Duration) {
+        let mut turn = tokio::time::interval(every);
+        while !self.has_lost() {
+            tokio::select! {
+                event = signals.checkpoints.next() => match event {
+                    Some(()) => self.look(),
+                    // The bus is gone, and this connection with it.
+                    None => return self.lose(Loss::Restarted),
+                },
+                restarted = signals.restarts.next() => {
+                    self.lose(Loss::Restarted);
+                    if restarted.is_none() {
+                        return;
+                    }
+                }
+                _ = turn.tick() => self.turn(),
+                open = answer(&mut self.list) => self.listed(open),
+                (sent, runs, wound) = answer(&mut self.wind) => self.wound(sent, runs, wound),
+            }
+        }
+    }
+
     fn has_lost(&self) -> bool {
         matches!(*self.publish.borrow(), CheckpointState::Lost(_))
     }
@@ -200,10 +227,14 @@ impl Winder {
     }
 
     fn wind(&mut self, path: String) {
-        if self.wind.is_some() || Instant::now() >= self.until.get() {
+        let (usual, until) = {
+            let terms = locked(&self.terms);
+            (terms.usual, terms.until)
+        };
+        if self.wind.is_some() || Instant::now() >= until {
             return;
         }
-        let (nm, sent, runs) = (self.nm.clone(), Instant::now(), self.timer.next(self.usual.get()));
+        let (nm, sent, runs) = (self.nm.clone(), Instant::now(), self.timer.next(usual));
         let seconds = u32::try_from(runs.as_secs()).unwrap_or(u32::MAX);
         self.wind = Some(Box::pin(async move { (sent, runs, nm.wind(&path, seconds).await) }));
     }
@@ -214,7 +245,7 @@ impl Winder {
         match current {
             CheckpointState::Awaited => {
                 if let Some(new) = open.into_iter().find(|checkpoint| !self.known.contains(checkpoint)) {
-                    self.made.borrow_mut().get_or_insert_with(Instant::now);
+                    locked(&self.terms).made.get_or_insert_with(Instant::now);
                     self.timer.set = Instant::now();
                     self.publish.send_replace(CheckpointState::Open(new.clone()));
                     self.wind(new);

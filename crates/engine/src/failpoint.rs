@@ -2,7 +2,7 @@
 //!
 //! `LINESMAN_FAILPOINT=name[,name…]`: on reaching one, a marker file appears under
 //! `/run/linesman/failpoint`, and the transaction waits until the test removes it (at most a
-//! minute). Only debug builds have them.
+//! minute). With `name!`, its thread stands still meanwhile, as if it waited for a slow disk. Only debug builds have them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,9 +10,7 @@ use std::time::Duration;
 const DIR: &str = "/run/linesman/failpoint";
 
 pub async fn reach(name: &str) {
-    if !armed(name) {
-        return;
-    }
+    let Some(wait) = armed(name) else { return };
     let marker = Path::new(DIR).join(name);
     if std::fs::create_dir_all(DIR).and_then(|()| std::fs::write(&marker, b"")).is_err() {
         return;
@@ -21,11 +19,29 @@ pub async fn reach(name: &str) {
         if !marker.exists() {
             return;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        match wait {
+            Wait::Task => tokio::time::sleep(TICK).await,
+            Wait::Thread => std::thread::sleep(TICK),
+        }
     }
 }
 
-fn armed(name: &str) -> bool {
-    cfg!(debug_assertions)
-        && std::env::var("LINESMAN_FAILPOINT").is_ok_and(|names| names.split(',').any(|n| n == name))
+const TICK: Duration = Duration::from_millis(20);
+
+/// Who waits.
+#[derive(Clone, Copy)]
+enum Wait {
+    Task,
+    Thread,
+}
+
+fn armed(name: &str) -> Option<Wait> {
+    if !cfg!(debug_assertions) {
+        return None;
+    }
+    std::env::var("LINESMAN_FAILPOINT").ok()?.split(',').find_map(|armed| match armed.strip_prefix(name)? {
+        "" => Some(Wait::Task),
+        "!" => Some(Wait::Thread),
+        _ => None,
+    })
 }

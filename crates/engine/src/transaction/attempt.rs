@@ -171,13 +171,15 @@ pub async fn run(
     record.turn(Phase::Committing);
     journal.update(record).map_err(|e| AttemptFailure::new(FailedStep::Journal, e.to_string()))?;
     failpoint::reach("committing").await;
-    let since = switch.since();
-    let checkpoint = match switch.disarm() {
+    let checkpoint = match switch.state() {
         CheckpointState::Open(checkpoint) => checkpoint,
         state => return Err(lost(loss_of(&state))),
     };
+    // Wound until it is answered: a NetworkManager that comes to it late must not have rolled back by then.
     nm.commit(&checkpoint).await.map_err(|e| AttemptFailure::new(FailedStep::Commit, e.to_string()))?;
-    done.milliseconds = since.map_or(0, |s| u64::try_from(s.elapsed().as_millis()).unwrap_or(u64::MAX));
+    let took = switch.since().map_or(0, |s| s.elapsed().as_millis());
+    drop(switch);
+    done.milliseconds = u64::try_from(took).unwrap_or(u64::MAX);
     failpoint::reach("committed").await;
     Ok(done)
 }
