@@ -2,6 +2,7 @@
 //! machine, which boots and loses power for real.
 
 use linesman_lab::Node;
+use linesman_tests::agent_host::AgentHost;
 use linesman_tests::{Host, observe};
 use serde_json::{Value, json};
 
@@ -98,4 +99,37 @@ fn a_bridge_on_a_vlan_on_a_bond_is_applied_restored_and_survives_a_power_cut() {
     host.eventually("all of it is up again", || stack(&host.node) == expected(&host.node));
     let again = host.try_apply(STACK, PATIENT);
     assert!(again.success() && again.stdout.contains("no changes made"), "{}{}", again.stdout, again.stderr);
+}
+
+const BRIDGE_OF_VIRTUAL_MACHINES: &str = "apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: machines}
+spec:
+  desiredState:
+    interfaces:
+    - name: br1
+      type: linux-bridge
+      state: up
+      ipv4: {enabled: false}
+      ipv6: {enabled: false}
+      bridge: {options: {stp: {enabled: false}}, port: [{name: eth1}, {name: eth2, vlan: {}}]}
+";
+
+/// As of kubernetes-nmstate's policies.
+#[test]
+fn ports_of_a_bridge_are_trunks_unless_their_policy_says_otherwise() {
+    let agent_host = AgentHost::with(Host::built("trunks", |node| node.vm(true)), &["--dead-man", "60s"]);
+    let host = &agent_host.host;
+    let policy = host.document(BRIDGE_OF_VIRTUAL_MACHINES);
+    let plan = host.linesman(&["plan", &policy]);
+    assert!(plan.stdout.contains("trunk"), "shown before it is done:\n{}{}", plan.stdout, plan.stderr);
+    agent_host.write("machines", BRIDGE_OF_VIRTUAL_MACHINES);
+    agent_host.wait_phase("machines", "in-sync");
+    let tags = observe::vlans(&host.node, "eth1");
+    assert_eq!((tags.len(), tags.first(), tags.last()), (4094, Some(&"1u".into()), Some(&"4094".into())));
+    assert_eq!(observe::vlans(&host.node, "eth2"), ["1u"]);
+    let again = host.linesman(&["plan", &policy]);
+    assert_eq!(again.code(), Some(0), "{}{}", again.stdout, again.stderr);
+    host.node.run(["bridge", "vlan", "delete", "dev", "eth1", "vid", "100"]).unwrap();
+    assert_eq!(host.linesman(&["diff"]).code(), Some(2));
 }

@@ -6,6 +6,7 @@ use linesman_core::captures::Captured;
 use linesman_core::codes::failures::NO_SECRET;
 use linesman_core::codes::{CONFLICT, WRONG_OPTION};
 use linesman_core::compose::compose;
+use linesman_core::default_trunks;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::inverse::{inverse, make, without};
 use linesman_core::outcome::{Outcome, Verdict};
@@ -82,15 +83,27 @@ pub fn prepare(
 ) -> Vec<(Policy, Result<Ready, Box<Outcome>>)> {
     // What builds on others in this change is planned on a host that has them already.
     let mut host = loaded.observed.clone();
+    // As their authors wrote them: what was filled in for one does not speak for another.
+    let others = |policy: &Policy| {
+        let applied = ledger.0.values().map(|entry| &entry.policy);
+        let others = policies.iter().chain(applied).filter(|other| other.name != policy.name);
+        others.map(|other| &other.state).collect::<Vec<&Value>>()
+    };
     let one = |policy: &Policy, host: &Value| {
         let invalid = |e: linesman_engine::Error| Box::new(unfit(coded(&e)));
         let former = ledger.get(&policy.name).and_then(|entry| entry.captured.as_ref());
         let once =
             |capture: &Value| desired::capture_once(capture, former, &loaded.observed).map_err(invalid);
         let found = policy.capture.as_ref().map(once).transpose()?;
-        let resolve = |state: &Value| match &found {
-            Some(found) => desired::fill(state, found).map_err(invalid),
-            None => desired::canonical(state).map_err(invalid),
+        let resolve = |state: &Value| {
+            let mut resolved = match &found {
+                Some(found) => desired::fill(state, found).map_err(invalid),
+                None => desired::canonical(state).map_err(invalid),
+            }?;
+            if loaded.facts.filters_vlans {
+                default_trunks::fill(&mut resolved, &others(policy));
+            }
+            Ok::<Value, Box<Outcome>>(resolved)
         };
         let missing = |missing: MissingSecret| Box::new(hindered(format!("{missing} [{NO_SECRET}]")));
         let state = resolve(&secrets.fill(&policy.state).map_err(missing)?)?;

@@ -20,6 +20,8 @@ pub struct Facts {
     pub unmanaged: BTreeSet<String>,
     pub ovs_running: bool,
     pub nm_version: Option<String>,
+    /// Linux bridges can filter by VLAN: nearly every kernel has that.
+    pub filters_vlans: bool,
     /// Types of interfaces that the kernel cannot make; only those are asked about that a document needs.
     pub lacking: BTreeSet<InterfaceKind>,
     /// Datapaths of Open vSwitch (`system`, `netdev`) that a document needs and this host does not have.

@@ -5,6 +5,7 @@ pub mod check;
 pub mod codes;
 pub mod compare;
 pub mod compose;
+pub mod default_trunks;
 pub mod device_state;
 pub mod diagnostic;
 pub mod diagnostic_record;

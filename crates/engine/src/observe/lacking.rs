@@ -69,3 +69,12 @@ async fn lacking(desired: &Value, observed: &Value) -> BTreeSet<InterfaceKind> {
     }
     lacking
 }
+
+/// What cannot be found out is not there.
+pub async fn filters_vlans() -> bool {
+    let Ok(netlink) = Netlink::open() else { return false };
+    netlink.filters_vlans().await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "cannot find out whether bridges can filter by VLAN");
+        false
+    })
+}

@@ -90,6 +90,7 @@ pub async fn facts(nm: &Nm, view: &NmView, profiles: &[ProfileFile]) -> Result<F
         unmanaged: view.devices.iter().filter(|d| d.unmanaged()).map(|d| d.interface.clone()).collect(),
         ovs_running: ovs::running().await,
         nm_version: Some(version),
+        filters_vlans: lacking::filters_vlans().await,
         // The rest is known once there is a document to ask for.
         ..Facts::default()
     })

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use linesman_core::codes::CONFLICT;
 use linesman_core::compose::{Conflict, compose};
+use linesman_core::default_trunks;
 use linesman_core::diagnostic::{Diagnostic, render};
 use linesman_core::diagnostic_record::DiagnosticRecord;
 use linesman_core::document::Document;
@@ -16,7 +17,7 @@ use linesman_core::plan::codes::{
 use linesman_core::policy::Policy;
 use linesman_core::probe::required;
 use linesman_engine::probe::Probe;
-use linesman_engine::transaction::{Refusal, Request};
+use linesman_engine::transaction::{Loaded, Refusal, Request};
 use serde_json::Value;
 
 use super::captures::Kept;
@@ -78,26 +79,31 @@ impl Documents {
         required.ok().map(|required| required.probes)
     }
 
-    /// What they ask for together of a host that looks like `observed`. Captures are filled in first: what a document
-    /// refers to is known only on the host.
-    pub fn request(
-        &self,
-        observed: &Value,
-        kept: &Kept,
-        protect: Option<IpAddr>,
-    ) -> Result<Request, Refusal> {
+    /// What they ask for together of this host. Captures are filled in first: what a document refers to is known only
+    /// on the host.
+    pub fn request(&self, loaded: &Loaded, kept: &Kept, protect: Option<IpAddr>) -> Result<Request, Refusal> {
         let state = match self.0.as_slice() {
-            [one] => kept.fill(one, observed)?,
-            _ => self.compose(observed, kept)?,
+            [one] => self.fill(one, loaded, kept)?,
+            _ => self.compose(loaded, kept)?,
         };
         Ok(Request { protect, ..Request::new(self.source(), state) })
     }
 
-    fn compose(&self, observed: &Value, kept: &Kept) -> Result<Value, Refusal> {
+    /// As the agent fills in a policy; a bare state means what it says.
+    fn fill(&self, document: &Document, loaded: &Loaded, kept: &Kept) -> Result<Value, Refusal> {
+        let mut state = kept.fill(document, &loaded.observed)?;
+        if document.policy.is_some() && loaded.facts.filters_vlans {
+            let others = self.0.iter().map(|document| &document.state).collect::<Vec<_>>();
+            default_trunks::fill(&mut state, &others);
+        }
+        Ok(state)
+    }
+
+    fn compose(&self, loaded: &Loaded, kept: &Kept) -> Result<Value, Refusal> {
         let mut policies: Vec<Policy> = Vec::new();
         for document in &self.0 {
             let policy = document.to_policy(&document.name);
-            let state = kept.fill(document, observed)?;
+            let state = self.fill(document, loaded, kept)?;
             policies.push(Policy { name: document.title(), state, capture: None, ..policy });
         }
         compose(&policies.iter().collect::<Vec<_>>())

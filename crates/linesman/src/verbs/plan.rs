@@ -44,7 +44,7 @@ async fn plan(
     settings: &Settings,
 ) -> Result<(Request, Plan), Refusal> {
     let loaded = transaction::load().await?;
-    let request = documents.request(&loaded.observed, &Kept::read(settings), args.protect)?;
+    let request = documents.request(&loaded, &Kept::read(settings), args.protect)?;
     let options = ApplyOptions { override_interface: args.override_iface, ..ApplyOptions::default() };
     let request = Request { options, probes: documents.probes(), ..request };
     let plan = transaction::plan(&request, loaded).await?;

@@ -95,7 +95,7 @@ async fn apply(
     say: &mut dyn FnMut(transaction::Step),
 ) -> Result<Outcome, Refusal> {
     let session = Session::begin(settings).await?;
-    let wanted = documents.request(&session.loaded().observed, &Kept::read(settings), args.protect)?;
+    let wanted = documents.request(session.loaded(), &Kept::read(settings), args.protect)?;
     let request = request(args, documents, wanted);
     session.apply(&request, settings, stop, say).await
 }
