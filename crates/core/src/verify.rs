@@ -35,7 +35,7 @@ fn pinpoint(difference: Difference, after: &Value) -> Vec<Difference> {
 }
 
 fn is_excused(difference: &Difference) -> bool {
-    is_hardware_down(difference) || is_bond_option(&difference.path)
+    is_hardware_down(difference) || is_unseen_bond_option(difference)
 }
 
 /// A NIC cannot be made to vanish, and whether it is down is up to its driver.
@@ -44,10 +44,11 @@ fn is_hardware_down(Difference { path, want, .. }: &Difference) -> bool {
     state && matches!(want.as_str(), Some("absent" | "down"))
 }
 
-/// Drivers round and refuse bond options as they like; NMState has never held that against a change.
-fn is_bond_option(path: &Path) -> bool {
+/// Not every kernel has every option of a bond, nor shows it in every mode; NMState has never held that against a change.
+fn is_unseen_bond_option(Difference { path, got, .. }: &Difference) -> bool {
     let steps = path.steps().get(2..4);
-    matches!(steps, Some([PathStep::Key(bond), PathStep::Key(options)]) if bond == "link-aggregation" && options == "options")
+    let option = matches!(steps, Some([PathStep::Key(bond), PathStep::Key(options)]) if bond == "link-aggregation" && options == "options");
+    option && got.is_null()
 }
 
 /// An interface that must be up: declared, or listed as a port of one that is.

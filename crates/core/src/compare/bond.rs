@@ -32,9 +32,19 @@ pub(super) fn compare(view: &View<'_>, declared: &Declared, got: &Value, found: 
     }
 }
 
-/// Empty lists of targets are the same as none.
+const DELAYS: [&str; 3] = ["updelay", "downdelay", "peer_notif_delay"];
+
+/// Empty lists of targets are the same as none. The driver rounds delays down to what it counts in.
 fn options(at: &Path, want: &Value, got: Option<&Value>, found: &mut Findings) {
+    let number = |value: Option<&Value>| value.and_then(Value::as_u64);
+    let tick =
+        number(want.get("miimon")).or(number(got.and_then(|got| got.get("miimon")))).filter(|n| *n > 0);
     for (key, want) in want.as_object().into_iter().flatten() {
+        if let (true, Some(tick), Some(want)) = (DELAYS.contains(&key.as_str()), tick, number(Some(want)))
+            && number(got.and_then(|got| got.get(key))) == Some(want - want % tick)
+        {
+            continue;
+        }
         let empty = matches!(want.as_str(), Some("")) || want.as_array().is_some_and(Vec::is_empty);
         let target = matches!(key.as_str(), "arp_ip_target" | "ns_ip6_target");
         if !(empty && target) {
@@ -48,5 +58,26 @@ fn port_configs(view: &View<'_>, at: &Path, want: &[Value], got: &[Value], found
         if let Some(got) = got.iter().find(|got| name(got) == view.device(name(want))) {
             found.holds(&at.item(name(want)), &without(want, &["name"]), Some(got));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn differs(want: &Value, got: &Value) -> bool {
+        let mut found = Findings::default();
+        options(&Path::root(), want, Some(got), &mut found);
+        !found.0.is_empty()
+    }
+
+    #[test]
+    fn delays_are_rounded_by_the_driver() {
+        let want = json!({"miimon": 100, "updelay": 250});
+        assert!(!differs(&want, &json!({"miimon": 100, "updelay": 200})));
+        assert!(differs(&want, &json!({"miimon": 100, "updelay": 100})));
+        assert!(differs(&want, &json!({"miimon": 200, "updelay": 200})));
     }
 }

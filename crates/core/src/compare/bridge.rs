@@ -128,11 +128,26 @@ pub(super) fn filter(at: &Path, want: &Value, got: Option<&Value>, found: &mut F
         }
         return;
     }
-    found.holds(at, &without(want, &["trunk-tags"]), Some(got));
+    found.holds(
+        at,
+        &without(want, if is_default_native(want, got) { &TRUNK } else { &TRUNK[..1] }),
+        Some(got),
+    );
     let had = got.get("trunk-tags").unwrap_or(&Value::Null);
     if let Some(tags) = want.get("trunk-tags").filter(|tags| every_tag(tags) != every_tag(had)) {
         found.add(at.key("trunk-tags"), tags.clone(), had.clone());
     }
+}
+
+const TRUNK: [&str; 3] = ["trunk-tags", "enable-native", "tag"];
+
+/// nmstate leaves out the tag that the kernel gives to what comes without one anyway, as if there were no native VLAN.
+fn is_default_native(want: &Value, got: &Value) -> bool {
+    const OF_THE_KERNEL: u64 = 1;
+    flag(want, "enable-native") == Some(true)
+        && want["tag"] == OF_THE_KERNEL
+        && flag(got, "enable-native") == Some(false)
+        && got.get("tag").is_none()
 }
 
 /// Single tags and ranges as the sorted tags they stand for.
@@ -151,4 +166,28 @@ fn every_tag(tags: &Value) -> Vec<u64> {
     all.sort_unstable();
     all.dedup();
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn differs(want: &Value, got: &Value) -> bool {
+        let mut found = Findings::default();
+        filter(&Path::root(), want, Some(got), &mut found);
+        !found.0.is_empty()
+    }
+
+    #[test]
+    fn a_native_vlan_that_is_the_kernels_default_is_not_shown_and_not_missed() {
+        let native = |tag: u16| json!({"mode": "trunk", "enable-native": true, "tag": tag, "trunk-tags": [{"id": 500}]});
+        let shown = json!({"mode": "trunk", "enable-native": false, "trunk-tags": [{"id": 500}]});
+        assert!(!differs(&native(1), &shown));
+        assert!(differs(&native(2), &shown));
+        assert!(differs(&native(1), &native(2)));
+        assert!(differs(
+            &native(1),
+            &json!({"mode": "trunk", "enable-native": false, "trunk-tags": [{"id": 501}]})
+        ));
+    }
 }
