@@ -3,11 +3,13 @@
 mod activation;
 mod reasons;
 mod stuck;
+mod unmoved;
 
 use std::time::{Duration, Instant};
 
 use linesman_core::compare::Difference;
 use serde_json::Value;
+use unmoved::Effort;
 
 use crate::nm::Nm;
 use crate::watch::Watch;
@@ -40,7 +42,10 @@ pub async fn settle(
     differences: impl Fn(&Value) -> Vec<Difference>,
 ) -> Verification {
     let mut patience = Patience::new(Instant::now(), deadline);
-    let mut nudge = Some(Instant::now() + deadline / 3);
+    let mut efforts = vec![
+        (Instant::now() + deadline * 2 / 3, Effort::MakeAnew),
+        (Instant::now() + deadline / 3, Effort::ActivateAgain),
+    ];
     loop {
         let last = Instant::now() >= patience.end;
         let state = match scope {
@@ -61,9 +66,12 @@ pub async fn settle(
             },
         };
         if let (Verification::Differs(differences), Scope::Declared(desired)) = (&verification, scope)
-            && nudge.take_if(|at| *at <= Instant::now()).is_some()
+            && let Some((_, effort)) = efforts.pop_if(|(at, _)| *at <= Instant::now())
         {
-            Box::pin(stuck::activate_again(nm, desired, differences)).await;
+            if effort == Effort::ActivateAgain {
+                Box::pin(stuck::activate_again(nm, desired, differences)).await;
+            }
+            Box::pin(unmoved::set_again(nm, desired, differences, effort)).await;
         }
         if last {
             return Box::pin(explained(nm, watch, scope, verification)).await;

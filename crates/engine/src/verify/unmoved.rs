@@ -1,0 +1,123 @@
+//! Properties that NetworkManager believes it has set.
+//!
+//! It sets most of a VLAN, a MAC-VLAN or a VXLAN when it activates or makes it. What somebody else has altered since stays altered:
+//! nmstate applies a profile that is as it was, and NetworkManager finds nothing to do. Activated again, some of it is set; the rest
+//! when the interface is made anew.
+
+use std::path::Path;
+
+use linesman_core::compare::Difference;
+use linesman_core::interface_kind::InterfaceKind;
+use linesman_core::state::{interfaces, is_up, kind, name};
+use serde_json::Value;
+
+use crate::nm::{Nm, NmView};
+
+/// What is done about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    ActivateAgain,
+    MakeAnew,
+}
+
+/// What cannot be set shows in the verification.
+pub async fn set_again(nm: &Nm, desired: &Value, differences: &[Difference], effort: Effort) {
+    let names = unmoved(desired, differences);
+    if names.is_empty() {
+        return;
+    }
+    let Ok(view) = nm.view().await else { return };
+    for (interface, uuid, device) in active(&view, &names) {
+        if effort == Effort::MakeAnew && has_upper(interface) {
+            continue;
+        }
+        tracing::warn!(interface, ?effort, "NetworkManager leaves it as somebody else has set it");
+        let result = match effort {
+            Effort::ActivateAgain => nm.activate(uuid, Some(device)).await,
+            Effort::MakeAnew => match nm.delete_device(device).await {
+                Ok(()) => nm.activate(uuid, None).await,
+                Err(error) => Err(error),
+            },
+        };
+        if let Err(error) = result {
+            tracing::warn!(interface, %error, "cannot set it again");
+        }
+    }
+}
+
+/// Interfaces that nothing is attached to, with differences other than addresses, which may be on their way. Pure.
+fn unmoved<'a>(desired: &'a Value, differences: &[Difference]) -> Vec<&'a str> {
+    let own = |interface: &&Value| {
+        let start = format!("interfaces[{}].", name(interface));
+        let sections = kind(interface).sections();
+        differences.iter().any(|difference| {
+            let path = difference.path.to_string();
+            let key = path.strip_prefix(&start).map(|rest| rest.split(['.', '[']).next().unwrap_or_default());
+            key.is_some_and(|key| key == "mac-address" || key == "mtu" || sections.contains(&key))
+        })
+    };
+    let alone = interfaces(desired).iter().filter(|interface| is_up(interface) && is_alone(&kind(interface)));
+    alone.filter(own).map(name).collect()
+}
+
+fn is_alone(kind: &InterfaceKind) -> bool {
+    matches!(
+        kind,
+        InterfaceKind::Dummy
+            | InterfaceKind::Vlan
+            | InterfaceKind::MacVlan
+            | InterfaceKind::MacVtap
+            | InterfaceKind::Ipvlan
+            | InterfaceKind::Vxlan
+            | InterfaceKind::Hsr
+            | InterfaceKind::IpTunnel
+    )
+}
+
+/// The kernel takes away with an interface what is built on it.
+fn has_upper(interface: &str) -> bool {
+    let Ok(entries) = std::fs::read_dir(Path::new("/sys/class/net").join(interface)) else { return true };
+    entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("upper_"))
+}
+
+/// With their profiles and devices, if NetworkManager has made them and thinks they are up. Pure.
+fn active<'a>(view: &'a NmView, names: &[&str]) -> Vec<(&'a str, &'a str, &'a str)> {
+    let devices = view
+        .devices
+        .iter()
+        .filter(|device| device.software && device.activated() && names.contains(&device.interface.as_str()));
+    let profile = |path: &str| view.active.iter().find(|active| active.path == path);
+    devices
+        .filter_map(|device| {
+            let profile = profile(device.active.as_deref()?)?;
+            Some((device.interface.as_str(), profile.uuid.as_str(), device.path.as_str()))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use linesman_core::path::Path;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn addresses_are_waited_for_and_controllers_left_alone() {
+        let interface = |name: &str, kind: &str| json!({"name": name, "type": kind, "state": "up"});
+        let desired = json!({"interfaces": [
+            interface("v1", "vlan"), interface("v2", "vlan"), interface("br1", "linux-bridge"),
+        ]});
+        let difference = |name: &str, section: &str, key: &str| Difference {
+            path: Path::root().key("interfaces").item(name).key(section).key(key),
+            want: json!(1),
+            got: json!(2),
+        };
+        let differences = [
+            difference("v1", "vlan", "id"),
+            difference("v2", "ipv4", "address"),
+            difference("br1", "bridge", "port"),
+        ];
+        assert_eq!(unmoved(&desired, &differences), ["v1"]);
+    }
+}
