@@ -66,7 +66,7 @@ impl DeadManSwitch {
         let (publish, state) = watch::channel(CheckpointState::Awaited);
         let terms = Terms { made: None, usual: dead_man, until: Instant::now() + longest };
         let terms = Arc::new(Mutex::new(terms));
-        let (_wanted, unwanted) = oneshot::channel();
+        let (wanted, unwanted) = oneshot::channel();
         let (ready, armed) = oneshot::channel();
         let terms_of_winder = terms.clone();
         let winding = async move || {
@@ -88,7 +88,7 @@ impl DeadManSwitch {
         let thread = std::thread::Builder::new().name("dead-man-switch".to_owned());
         thread.spawn(move || runtime.block_on(winding())).map_err(failed)?;
         armed.await.map_err(|_| failed(std::io::Error::other("it ended")))??;
-        Ok(Self { state, terms, _wanted })
+        Ok(Self { state, terms, _wanted: wanted })
     }
 
     pub fn state(&self) -> CheckpointState {

@@ -5,6 +5,7 @@ mod codes;
 mod commands;
 mod document;
 mod drawing;
+mod kinds;
 mod metrics;
 mod picture;
 
@@ -60,6 +61,7 @@ fn pages() -> Fallible<Vec<(PathBuf, String)>> {
         (docs.join("reference/error-codes.md"), codes::page()),
         (docs.join("reference/document.md"), document::page()),
         (docs.join("reference/metrics.md"), metrics::page()),
+        (docs.join("reference/interface-kinds.md"), kinds::page()),
         (
             docs.join(CHANGE),
             drawing::page(CHANGE, linesman_engine::journal::TRANSITIONS, "prepared", "done")?,

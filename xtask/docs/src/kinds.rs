@@ -1,0 +1,42 @@
+//! `docs/reference/interface-kinds.md`: what is tried on a full kernel, row by row.
+
+use std::collections::BTreeMap;
+
+use linesman_kinds::Case;
+use serde_json::Value;
+
+use crate::{NOTE, wrapped};
+
+const ABOUT: &str = "Each row is one property on an interface of its own, tried on a virtual machine with Debian's kernel, \
+    NetworkManager and Open vSwitch. A policy sets it; another tool (ip, bridge, ovs-vsctl, /sys) must show it; a second \
+    plan is empty; the drawing of `linesman topology` has it. The property is altered behind NetworkManager's back, seen \
+    as drift, and corrected. A document that changes it and cuts the host off is rolled back. The power is cut, and it is \
+    there after the boot. The policy is changed, and removed, which reverts it.";
+
+const WHERE: &str = "`make soak` runs every row, `make test` those marked with *. A property that the kernel lets nobody \
+    alter while it is in use, or that NetworkManager itself puts back, is not altered by hand.";
+
+pub fn page() -> String {
+    let mut kinds: BTreeMap<String, Vec<Case>> = BTreeMap::new();
+    for case in linesman_kinds::cases() {
+        kinds.entry(case.kind.clone()).or_default().push(case);
+    }
+    let sections: String = kinds.iter().map(|(kind, cases)| section(kind, cases)).collect();
+    format!("{NOTE}\n\n# Interface kinds\n\n{}\n\n{}\n{sections}", wrapped(ABOUT), wrapped(WHERE))
+}
+
+fn section(kind: &str, cases: &[Case]) -> String {
+    let rows: String = cases.iter().map(row).collect();
+    format!("\n## {kind}\n\n| property | from | to | altered by hand |\n|---|---|---|---|\n{rows}")
+}
+
+fn row(case: &Case) -> String {
+    let mark = if linesman_kinds::in_every_run(case) { " *" } else { "" };
+    let altered = if case.by_hand.is_some() { "yes" } else { "" };
+    format!("| `{}`{mark} | {} | {} | {altered} |\n", case.property, value(&case.was), value(&case.becomes))
+}
+
+fn value(value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+    format!("`{text}`")
+}
