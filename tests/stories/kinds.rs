@@ -61,7 +61,7 @@ fn are_kept(cases: &[Case]) {
     let state: Value = cases.iter().flat_map(|case| case.state.clone()).collect();
     let changed: Value = cases.iter().flat_map(|case| case.changed.clone()).collect();
 
-    agent_host.write(POLICY, &policy(&state, "Report"));
+    agent_host.write(POLICY, &policy(&state));
     in_sync(&agent_host);
     assert_shown(host, cases, 0, "applied");
     assert_eq!(misjudged(host, &[]), NOTHING, "applied");
@@ -72,8 +72,8 @@ fn are_kept(cases: &[Case]) {
     let missing: Vec<&String> = names.filter(|name| !drawn.contains(*name)).collect();
     assert!(missing.is_empty(), "{missing:?} not drawn:\n{drawn}");
 
-    is_corrected(&agent_host, cases, &state);
     agent_host.stop();
+    is_corrected(host, cases, &state);
     is_rolled_back(host, cases, &changed);
 
     host.node.power_cut().unwrap();
@@ -83,7 +83,7 @@ fn are_kept(cases: &[Case]) {
     assert_eq!(misjudged(host, &[]), NOTHING, "after a power cut");
 
     agent_host.start();
-    agent_host.write(POLICY, &policy(&changed, "Report"));
+    agent_host.write(POLICY, &policy(&changed));
     host.eventually("the policy is changed", || wrong(host, cases, 1).is_empty());
     in_sync(&agent_host);
     assert_eq!(misjudged(host, &[]), NOTHING, "changed");
@@ -95,16 +95,16 @@ fn are_kept(cases: &[Case]) {
     agent_host.stop();
 }
 
-/// Each alteration is seen, by its name, and nothing else; then the policy corrects them.
-fn is_corrected(agent_host: &AgentHost, cases: &[Case], state: &Value) {
-    let host = &agent_host.host;
+/// Each alteration is seen, by its name, and nothing else; then the same document corrects them.
+fn is_corrected(host: &Host, cases: &[Case], state: &Value) {
     let altered: Vec<&Case> = cases.iter().filter(|case| case.by_hand.is_some()).collect();
     let commands: Vec<&str> = altered.iter().filter_map(|case| case.by_hand.as_deref()).collect();
     host.node.sh(&format!("set -e\n{}\n", commands.join("\n"))).expect("the kernel takes each of them");
     assert_eq!(misjudged(host, &altered), NOTHING, "altered by hand");
-    agent_host.write(POLICY, &policy(state, "Correct"));
-    host.eventually("drift is corrected", || wrong(host, cases, 0).is_empty());
-    in_sync(agent_host);
+    let applied = host.try_apply(&json!({"interfaces": state}).to_string(), PATIENT);
+    assert!(applied.success(), "{}{}", applied.stdout, applied.stderr);
+    assert_shown(host, cases, 0, "corrected");
+    assert_eq!(misjudged(host, &[]), NOTHING, "corrected");
 }
 
 /// All properties are changed, and the host is cut off by the same document.
@@ -125,12 +125,12 @@ fn is_rolled_back(host: &Host, cases: &[Case], changed: &Value) {
 
 const NOTHING: [&str; 0] = [];
 
-fn policy(interfaces: &Value, drift: &str) -> String {
+fn policy(interfaces: &Value) -> String {
     let manifest = json!({
         "apiVersion": "nmstate.io/v1",
         "kind": "NodeNetworkConfigurationPolicy",
         "metadata": {"name": POLICY},
-        "spec": {"onDelete": "Revert", "drift": drift, "desiredState": {"interfaces": interfaces}},
+        "spec": {"onDelete": "Revert", "desiredState": {"interfaces": interfaces}},
     });
     manifest.to_string()
 }
