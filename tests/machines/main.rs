@@ -1,0 +1,6 @@
+//! Stories on virtual machines. Emulated, they are slow, and have the processor for themselves.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod full_kernel;
+mod kinds;
