@@ -1,7 +1,7 @@
 //! Rows of `tests/kinds/table` on a virtual machine, some of them in one policy: applied, repeated, altered behind
 //! NetworkManager's back, rolled back, cut off, changed, and reverted. After each step another tool is asked.
 //!
-//! `cargo test` runs a few. LINESMAN_SOAK=1 runs all of them, LINESMAN_KIND=TEXT (or TEXT|TEXT) those whose kind, property
+//! `cargo test` runs one. LINESMAN_SOAK=1 runs all of them, LINESMAN_KIND=TEXT (or TEXT|TEXT) those whose kind, property
 //! and interface contain the text.
 
 use linesman_kinds::Case;

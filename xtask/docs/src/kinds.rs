@@ -13,7 +13,7 @@ const ABOUT: &str = "Each row is one property on an interface of its own, tried 
     as drift, and corrected. A document that changes it and cuts the host off is rolled back. The power is cut, and it is \
     there after the boot. The policy is changed, and removed, which reverts it.";
 
-const WHERE: &str = "`make soak` runs every row, `make test` those marked with *. A property that the kernel lets nobody \
+const WHERE: &str = "`make soak` runs every row, `make test` the one marked with *. A property that the kernel lets nobody \
     alter while it is in use, or that NetworkManager itself puts back, is not altered by hand.";
 
 pub fn page() -> String {
