@@ -116,6 +116,12 @@ impl NmView {
             .any(|device| device.interface == interface)
     }
 
+    /// The UUID of the profile that is active on it.
+    pub fn profile_of(&self, device: &Device) -> Option<&str> {
+        let path = device.active.as_deref()?;
+        self.active.iter().find(|active| active.path == path).map(|active| active.uuid.as_str())
+    }
+
     /// The interface on which the profile is active. Profiles that NetworkManager made up for what it
     /// found (a userspace bridge's port shows up a second time as a tun device) do not count.
     pub fn active_on(&self, uuid: &str) -> Option<String> {

@@ -55,10 +55,7 @@ fn hanging<'a>(view: &'a NmView, names: &[&str]) -> Vec<(&'a str, &'a str)> {
             && device.waits_for_addresses()
             && names.contains(&device.interface.as_str())
     });
-    let profile = |path: &str| view.active.iter().find(|active| active.path == path);
-    devices
-        .filter_map(|device| Some((profile(device.active.as_deref()?)?.uuid.as_str(), device.path.as_str())))
-        .collect()
+    devices.filter_map(|device| Some((view.profile_of(device)?, device.path.as_str()))).collect()
 }
 
 #[cfg(test)]

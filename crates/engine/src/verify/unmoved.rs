@@ -45,7 +45,7 @@ pub async fn set_again(nm: &Nm, desired: &Value, differences: &[Difference], eff
     }
 }
 
-/// Interfaces that nothing is attached to, with differences other than addresses, which may be on their way. Pure.
+/// Interfaces that have no ports, with differences other than addresses, which may be on their way. Pure.
 fn unmoved<'a>(desired: &'a Value, differences: &[Difference]) -> Vec<&'a str> {
     let own = |interface: &&Value| {
         let start = format!("interfaces[{}].", name(interface));
@@ -56,11 +56,12 @@ fn unmoved<'a>(desired: &'a Value, differences: &[Difference]) -> Vec<&'a str> {
             key.is_some_and(|key| key == "mac-address" || key == "mtu" || sections.contains(&key))
         })
     };
-    let alone = interfaces(desired).iter().filter(|interface| is_up(interface) && is_alone(&kind(interface)));
-    alone.filter(own).map(name).collect()
+    let all =
+        interfaces(desired).iter().filter(|interface| is_up(interface) && has_no_ports(&kind(interface)));
+    all.filter(own).map(name).collect()
 }
 
-fn is_alone(kind: &InterfaceKind) -> bool {
+fn has_no_ports(kind: &InterfaceKind) -> bool {
     matches!(
         kind,
         InterfaceKind::Dummy
@@ -69,7 +70,6 @@ fn is_alone(kind: &InterfaceKind) -> bool {
             | InterfaceKind::MacVtap
             | InterfaceKind::Ipvlan
             | InterfaceKind::Vxlan
-            | InterfaceKind::Hsr
             | InterfaceKind::IpTunnel
     )
 }
@@ -86,11 +86,9 @@ fn active<'a>(view: &'a NmView, names: &[&str]) -> Vec<(&'a str, &'a str, &'a st
         .devices
         .iter()
         .filter(|device| device.software && device.activated() && names.contains(&device.interface.as_str()));
-    let profile = |path: &str| view.active.iter().find(|active| active.path == path);
     devices
         .filter_map(|device| {
-            let profile = profile(device.active.as_deref()?)?;
-            Some((device.interface.as_str(), profile.uuid.as_str(), device.path.as_str()))
+            Some((device.interface.as_str(), view.profile_of(device)?, device.path.as_str()))
         })
         .collect()
 }
