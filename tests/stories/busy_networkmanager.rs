@@ -1,7 +1,5 @@
 //! NetworkManager, or linesman's own disk, is busy for longer than NetworkManager waits for a sign of life.
 
-use std::time::Duration;
-
 use linesman_tests::{BRIDGE, Host};
 
 /// It neither answers nor looks at its timers, for so many seconds each time.
@@ -41,8 +39,14 @@ fn a_change_is_kept_while_linesman_waits_for_its_disk() {
     let host = Host::new("slow-disk");
     let running = host.start_apply(BRIDGE, &[], "committing!");
     host.wait_failpoint("committing");
-    // Longer than NetworkManager's timer, twice.
-    std::thread::sleep(Duration::from_secs(22));
+    let wound = || {
+        let count = ["grep", "-c", "checkpoint-adjust-rollback-timeout", "/var/log/NM.log"];
+        let count = host.node.exec(count).expect("the log can be read").stdout;
+        count.trim().parse::<u32>().expect("grep counts")
+    };
+    // Every 2.5 s: that is longer than NetworkManager's timer, twice. Without it, NetworkManager rolls back.
+    let enough = wound() + 9;
+    host.eventually("NetworkManager hears of linesman", || wound() >= enough || host.open_checkpoints() == 0);
     host.pass_failpoint("committing");
     let output = running.wait().unwrap();
     assert_eq!(output.code(), Some(0), "{}{}", output.stdout, output.stderr);
