@@ -10,7 +10,7 @@ use crate::vm::{Machine, VmPlan};
 
 /// A guest that is in a bad way must not hold up the report.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How many lines are told of a console's end.
+/// How many lines of the end of a console are printed.
 const END: usize = 30;
 
 impl Node {
