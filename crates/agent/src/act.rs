@@ -108,7 +108,8 @@ pub fn prepare(
         let missing = |missing: MissingSecret| Box::new(hindered(format!("{missing} [{NO_SECRET}]")));
         let state = resolve(&secrets.fill(&policy.state).map_err(missing)?)?;
         let recorded_state = resolve(&left_open(&policy.state))?;
-        let mut revert_state = match linesman_core::plan::plan(&state, host, &loaded.facts) {
+        let whole = linesman_core::plan::with_implied(&state, host, &loaded.facts);
+        let mut revert_state = match linesman_core::plan::plan(&whole, host, &loaded.facts) {
             Ok(plan) => inverse(&plan, host, &loaded.facts),
             // It would be retained without a word.
             Err(problems) if policy.options.on_delete == OnDelete::Revert => {

@@ -19,6 +19,10 @@ pub struct MacAddress(Vec<u8>);
 pub struct NoMacAddress;
 
 impl MacAddress {
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     pub fn is_ethernet(&self) -> bool {
         self.0.len() == ETHERNET_BYTES
     }

@@ -21,8 +21,8 @@ const LIMIT: Duration = Duration::from_secs(10);
 const ATTEMPTS: u32 = 3;
 
 /// Activates the profiles on disk of those `interfaces` that NetworkManager only found, or dropped, and
-/// returns when each has come to rest.
-pub async fn adopt(nm: &Nm, watch: &Watch, interfaces: &BTreeSet<InterfaceName>) -> Result<()> {
+/// returns when each has come to rest: whether there were any.
+pub async fn adopt(nm: &Nm, watch: &Watch, interfaces: &BTreeSet<InterfaceName>) -> Result<bool> {
     let end = Instant::now() + LIMIT;
     let mut attempts: BTreeMap<String, u32> = BTreeMap::new();
     while Instant::now() < end {
@@ -44,7 +44,7 @@ pub async fn adopt(nm: &Nm, watch: &Watch, interfaces: &BTreeSet<InterfaceName>)
         }
         watch.next().await;
     }
-    Ok(())
+    Ok(!attempts.is_empty())
 }
 
 /// The profiles whose interface runs on a made-up one, or on none. Pure.

@@ -7,7 +7,7 @@ mod phase;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use linesman_core::plan::Plan;
 use linesman_core::probe::ProbeResult;
@@ -59,11 +59,9 @@ pub struct Record {
 impl Record {
     pub fn new(source: &str, plan: Plan, desired: Value) -> Self {
         let now = SystemTime::now();
-        let stamp = humantime::format_rfc3339_millis(now).to_string();
-        let id: String = stamp.chars().filter(|c| c.is_ascii_digit() || *c == 'T').collect();
         Self {
             version: VERSION,
-            id: format!("{id}-{}", std::process::id()),
+            id: id_at(now),
             started: humantime::format_rfc3339_seconds(now).to_string(),
             source: source.to_string(),
             policies: Vec::new(),
@@ -120,6 +118,13 @@ pub struct Journal {
 impl Journal {
     pub fn new(state_dir: &Path) -> Self {
         Self { dir: state_dir.join("journal") }
+    }
+
+    /// For a change that begins now. It sorts after all others, though the clock may have been set back since.
+    pub fn next_id(&self) -> String {
+        let newest = self.record_files().iter().filter_map(|path| time_of(&id_of(path))).max();
+        let later = newest.map_or(SystemTime::UNIX_EPOCH, |newest| newest + Duration::from_millis(1));
+        id_at(later.max(SystemTime::now()))
     }
 
     /// Writes the snapshot first, then the record that points to it.
@@ -312,6 +317,28 @@ impl Journal {
     }
 }
 
+/// Sorts by time.
+fn id_at(time: SystemTime) -> String {
+    let stamp = humantime::format_rfc3339_millis(time).to_string();
+    let stamp: String = stamp.chars().filter(|c| c.is_ascii_digit() || *c == 'T').collect();
+    format!("{stamp}-{}", std::process::id())
+}
+
+fn time_of(id: &str) -> Option<SystemTime> {
+    let (day, time) = id.split_once('-')?.0.split_once('T')?;
+    let part = |text: &'static str, from: &str, range| Some(format!("{text}{}", from.get(range)?));
+    let stamp = [
+        part("", day, 0..4)?,
+        part("-", day, 4..6)?,
+        part("-", day, 6..8)?,
+        part("T", time, 0..2)?,
+        part(":", time, 2..4)?,
+        part(":", time, 4..6)?,
+        part(".", time, 6..9)?,
+    ];
+    humantime::parse_rfc3339(&format!("{}Z", stamp.concat())).ok()
+}
+
 fn id_of(record: &Path) -> String {
     let name = record.file_name().unwrap_or_default().to_string_lossy();
     name.trim_end_matches(".record.json").to_owned()
@@ -327,6 +354,21 @@ fn hidden(record: &Record) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An hour behind, a new change would be taken for an old one, and be the first that is forgotten.
+    #[test]
+    fn a_change_comes_after_those_of_a_clock_that_was_ahead() {
+        let (_dir, journal) = journal();
+        let ahead = id_at(SystemTime::now() + Duration::from_secs(3600));
+        assert_eq!(time_of(&ahead).map(id_at).as_ref(), Some(&ahead));
+        assert!(journal.next_id() < ahead);
+        journal.begin(&record(&ahead), &Snapshot::default()).unwrap();
+        let next = journal.next_id();
+        assert!(next > ahead, "{next} after {ahead}");
+        journal.begin(&record(&next), &Snapshot::default()).unwrap();
+        assert_eq!(journal.records().last().map(|record| record.id.clone()), Some(next));
+        assert_eq!(time_of("state"), None);
+    }
 
     fn journal() -> (tempfile::TempDir, Journal) {
         let dir = tempfile::tempdir().unwrap();

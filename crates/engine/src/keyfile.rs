@@ -1,6 +1,7 @@
 //! NetworkManager's profile files, read as far as a snapshot needs them.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,11 @@ impl ProfileFile {
 
     pub fn on_disk(&self) -> bool {
         self.path.starts_with(ON_DISK)
+    }
+
+    /// What a power cut leaves of a file that had not reached the disk: its name.
+    pub fn is_blank(&self) -> bool {
+        self.content.chars().all(|c| c == '\0' || c.is_whitespace())
     }
 
     /// NetworkManager describes what others configured with profiles that it makes up and forgets again;
@@ -171,9 +177,62 @@ fn read_dir(dir: &Path, into: &mut Vec<ProfileFile>) -> std::io::Result<()> {
     Ok(())
 }
 
+/// NetworkManager renames its files into place and removes them, but does not sync.
+pub fn sync(profiles: &[ProfileFile]) -> std::io::Result<()> {
+    for profile in profiles.iter().filter(|p| p.on_disk()) {
+        match File::open(&profile.path) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            file => file?.sync_data()?,
+        }
+    }
+    let dir = Path::new(ON_DISK);
+    if dir.exists() { File::open(dir)?.sync_all() } else { Ok(()) }
+}
+
+/// Removes what a power cut leaves of files that were being written, by NetworkManager or by us. Not while NetworkManager
+/// runs: it may be writing one.
+pub fn remove_unfinished(dir: &Path) -> std::io::Result<()> {
+    let entries = match std::fs::read_dir(dir) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        other => other?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && is_temporary(&entry.file_name().to_string_lossy()) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// `NAME.nmconnection.XXXXXX` is NetworkManager's, `.NAME.nmconnection.tmp` is ours.
+fn is_temporary(name: &str) -> bool {
+    let random = |end: &str| end.len() == 6 && end.chars().all(|c| c.is_ascii_alphanumeric());
+    match name.rsplit_once('.') {
+        Some((start, "tmp")) => start.starts_with('.') && start.ends_with(".nmconnection"),
+        Some((start, end)) => start.ends_with(".nmconnection") && random(end),
+        None => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_files_that_were_being_written_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let kept = ["br0.nmconnection", "br0.nmconnection.old", "notes.123456", ".hidden.nmconnection"];
+        let removed = ["br0.nmconnection.A1b2C3", ".br0.nmconnection.tmp"];
+        for name in kept.iter().chain(&removed) {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        remove_unfinished(dir.path()).unwrap();
+        let left = |name: &&&str| dir.path().join(name).exists();
+        assert!(kept.iter().all(|name| left(&name)));
+        assert!(!removed.iter().any(|name| left(&name)));
+        remove_unfinished(&dir.path().join("none")).unwrap();
+    }
 
     fn file(content: &str) -> ProfileFile {
         ProfileFile { path: format!("{ON_DISK}/a.nmconnection").into(), mode: 0o600, content: content.into() }

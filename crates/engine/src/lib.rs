@@ -18,6 +18,7 @@ pub mod nm;
 pub mod observe;
 mod others;
 pub mod ovs;
+mod primary_port;
 pub mod probe;
 pub mod recover;
 mod restore;

@@ -157,6 +157,21 @@ async fn commit_if_it_holds(journal: &Journal, cluster: &Cluster, mut record: Re
     Ok(recorded(journal, &mut record, outcome))
 }
 
+/// A NetworkManager that dies right after a commit may not recognise what it had not quite activated: a bridge that waits for its
+/// carrier. True if something of the last change was activated again.
+pub async fn adopt_last(journal: &Journal) -> Result<bool> {
+    let committed = |record: &Record| {
+        let outcome = record.outcome.as_ref();
+        record.boot == boot_id() && outcome.is_some_and(|outcome| outcome.verdict == Verdict::Committed)
+    };
+    let Some(last) = journal.records().into_iter().last().filter(committed) else { return Ok(false) };
+    // Its unit runs again when NetworkManager does.
+    let Ok(nm) = Nm::connect().await else { return Ok(false) };
+    let watch = Watch::start(Some(&nm)).await;
+    started(&nm, &watch).await;
+    adopt::adopt(&nm, &watch, &last.plan.touched).await
+}
+
 /// What holds while NetworkManager starts need not hold a moment later: it may find that a port is not its own,
 /// and release it.
 async fn started(nm: &Nm, watch: &Watch) {

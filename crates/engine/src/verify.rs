@@ -13,7 +13,7 @@ use unmoved::Effort;
 
 use crate::nm::Nm;
 use crate::watch::Watch;
-use crate::{Result, observe};
+use crate::{Result, observe, primary_port};
 
 /// Whether the host is in the wanted state.
 #[derive(Debug)]
@@ -65,6 +65,9 @@ pub async fn settle(
                 }
             },
         };
+        if let Verification::Differs(differences) = &verification {
+            primary_port::clear(&primary_port::unwanted(differences));
+        }
         if let (Verification::Differs(differences), Scope::Declared(desired)) = (&verification, scope)
             && let Some((_, effort)) = efforts.pop_if(|(at, _)| *at <= Instant::now())
         {

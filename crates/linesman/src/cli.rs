@@ -406,6 +406,10 @@ pub struct AgentArgs {
     #[arg(long, value_name = "DIR", default_value = "/etc/linesman/policies", requires = "standalone")]
     pub policy_dir: PathBuf,
 
+    /// Time limit of a change, until NetworkManager is done
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "120s")]
+    pub timeout: Duration,
+
     /// Time that the host has to reach the desired state once NetworkManager is done
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "12s")]
     pub settle: Duration,

@@ -77,7 +77,8 @@ pub const OPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "patience",
-        "how many seconds the probes may take to pass after the change, at most 3600; of policies that are applied \
+        "how many seconds the probes may take to pass after the change, at most 3600, and the IPv4 addresses on a bond \
+         with LACP to be configured, which waits for its partner; of policies that are applied \
          together the longest counts",
         "20, and what the change itself makes slow on the path by which the host is reached: twice the forward delay of a \
          bridge with spanning tree, 30 s for LACP (3 s with `lacp_rate: fast`), 15 s for a new DHCP lease",

@@ -34,7 +34,7 @@ pub(super) fn compare(view: &View<'_>, declared: &Declared, got: &Value, found: 
 
 const DELAYS: [&str; 3] = ["updelay", "downdelay", "peer_notif_delay"];
 
-/// Empty lists of targets are the same as none. The driver rounds delays down to what it counts in.
+/// The driver rounds delays down to what it counts in.
 fn options(at: &Path, want: &Value, got: Option<&Value>, found: &mut Findings) {
     let number = |value: Option<&Value>| value.and_then(Value::as_u64);
     let tick =
@@ -45,12 +45,16 @@ fn options(at: &Path, want: &Value, got: Option<&Value>, found: &mut Findings) {
         {
             continue;
         }
-        let empty = matches!(want.as_str(), Some("")) || want.as_array().is_some_and(Vec::is_empty);
-        let target = matches!(key.as_str(), "arp_ip_target" | "ns_ip6_target");
-        if !(empty && target) {
-            found.holds(&at.key(key), want, got.and_then(|got| got.get(key)));
+        let got = got.and_then(|got| got.get(key));
+        if !(is_nothing(want) && got.is_none_or(is_nothing)) {
+            found.holds(&at.key(key), want, got);
         }
     }
+}
+
+/// No targets, no primary port: what is not there is not shown.
+fn is_nothing(option: &Value) -> bool {
+    matches!(option.as_str(), Some("" | "none")) || option.as_array().is_some_and(Vec::is_empty)
 }
 
 fn port_configs(view: &View<'_>, at: &Path, want: &[Value], got: &[Value], found: &mut Findings) {
@@ -79,5 +83,16 @@ mod tests {
         assert!(!differs(&want, &json!({"miimon": 100, "updelay": 200})));
         assert!(differs(&want, &json!({"miimon": 100, "updelay": 100})));
         assert!(differs(&want, &json!({"miimon": 200, "updelay": 200})));
+    }
+
+    #[test]
+    fn nothing_is_as_good_as_not_shown() {
+        for key in ["primary", "arp_ip_target"] {
+            assert!(!differs(&json!({key: ""}), &json!({})));
+            assert!(!differs(&json!({key: ""}), &json!({key: ""})));
+            assert!(differs(&json!({key: ""}), &json!({key: "10.0.0.1"})));
+            assert!(differs(&json!({key: "10.0.0.1"}), &json!({})));
+        }
+        assert!(differs(&json!({"fail_over_mac": "none"}), &json!({"fail_over_mac": "active"})));
     }
 }

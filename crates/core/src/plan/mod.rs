@@ -2,11 +2,14 @@
 
 mod address;
 mod applicable;
+mod bond_mac;
 mod change;
 pub mod codes;
 mod defaults;
 mod dns;
 mod follow;
+mod found_by_mac;
+mod mtu;
 mod persist;
 mod refusal;
 pub mod render;
@@ -32,7 +35,7 @@ pub use address::{learnt_and_unwanted, left_behind, takes};
 pub use applicable::{applicable, detach_ports};
 pub use defaults::with_defaults;
 pub use refusal::Asked;
-pub use slow::{Slow, SlowCause};
+pub use slow::{Slow, SlowCause, partner_within};
 
 /// Everything a declared state would change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -48,7 +51,7 @@ pub struct Plan {
     pub removed: BTreeSet<InterfaceName>,
     /// The touched interfaces that carry the path by which this host is reached.
     pub own_path: BTreeSet<InterfaceName>,
-    /// What the change makes slow on that path.
+    /// What the change makes slow on that path; and bonds that have to agree with a partner, on others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow: Vec<Slow>,
     /// What will probably go wrong, though nothing forbids it; each with its code.
@@ -138,6 +141,14 @@ pub fn plan(desired: &Value, observed: &Value, facts: &Facts) -> Result<Plan, Ve
     let plan = summarise(&view, facts, changes);
     let unrestorable = refusal::ifcfg_profiles(&plan, facts);
     if unrestorable.is_empty() { Ok(plan) } else { Err(unrestorable) }
+}
+
+/// `desired` with what it implies on this host and nobody writes down.
+pub fn with_implied(desired: &Value, observed: &Value, facts: &Facts) -> Value {
+    let mut document = mtu::with_followers(desired, observed, facts);
+    bond_mac::fill(&mut document, observed);
+    found_by_mac::name_devices(&mut document, observed);
+    document
 }
 
 /// The types of interfaces that `desired` would make on this host; whether the kernel knows them is a fact that

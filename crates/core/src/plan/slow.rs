@@ -1,5 +1,5 @@
-//! What a change itself makes slow on the path by which the host is reached: probes are given so much longer, unless
-//! somebody says how long.
+//! What a change itself makes slow: probes are given so much longer, unless somebody says how long, and so are addresses
+//! that wait for a link.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Plan;
-use crate::compare::View;
+use crate::compare::{Difference, View};
 use crate::impact::Impact;
 use crate::interface_kind::InterfaceKind;
 use crate::interface_name::InterfaceName;
@@ -37,15 +37,37 @@ pub struct Slow {
     pub seconds: u64,
 }
 
-/// Of a change that touches the path by which the host is reached; others slow nobody down.
+/// A change that does not touch the path by which the host is reached slows no probe down; addresses on a bond wait for
+/// its partner all the same.
 pub(super) fn find(view: &View<'_>, plan: &Plan) -> Vec<Slow> {
-    if plan.impact != Impact::OwnPath {
-        return Vec::new();
-    }
+    let counts = |slow: &Slow| plan.impact == Impact::OwnPath || slow.cause == SlowCause::Lacp;
     let declared = interfaces(view.desired).iter().filter(|declared| !state::is_absent(declared));
     let touched =
         declared.filter(|declared| plan.touched.iter().any(|name| **name == *state::name(declared)));
-    touched.flat_map(|declared| of_interface(declared, view)).collect()
+    touched.flat_map(|declared| of_interface(declared, view)).filter(counts).collect()
+}
+
+impl Plan {
+    /// All that is missing after this change may come once a bond has agreed with its partner.
+    pub fn awaits_partner(&self, missing: &[Difference]) -> bool {
+        self.slow.iter().any(|slow| slow.cause == SlowCause::Lacp) && are_addresses(missing)
+    }
+}
+
+/// How long all that is missing of this state may take to come, if a bond has to agree with its partner first.
+pub fn partner_within(state: &Value, missing: &[Difference]) -> Option<Duration> {
+    let longest = interfaces(state).iter().filter_map(|interface| lacp(interface, &Value::Null)).max();
+    longest.filter(|_| are_addresses(missing)).map(Duration::from_secs)
+}
+
+/// Until a bond has agreed with its partner, it may drop what is sent, and NetworkManager, which first asks whether somebody
+/// else has an IPv4 address, cannot ask.
+fn are_addresses(missing: &[Difference]) -> bool {
+    let is_address = |difference: &Difference| {
+        let path = difference.path.to_string();
+        difference.got.is_null() && path.starts_with("interfaces[") && path.contains("].ipv4.address")
+    };
+    !missing.is_empty() && missing.iter().all(is_address)
 }
 
 /// They come one after the other: first the link, then the bridge, then the lease.
@@ -74,16 +96,22 @@ fn either<'a>(declared: &'a Value, now: &'a Value, keys: &[&str]) -> Option<&'a 
 /// A port listens, then learns, for the forward delay each.
 fn spanning_tree(declared: &Value, now: &Value) -> Option<u64> {
     let stp = |key| either(declared, now, &["bridge", "options", "stp", key]);
-    let is_bridge =
-        state::kind(declared) == InterfaceKind::LinuxBridge || state::kind(now) == InterfaceKind::LinuxBridge;
+    let is = |kind| state::kind(declared) == kind || state::kind(now) == kind;
+    let is_bridge = is(InterfaceKind::LinuxBridge) || is(InterfaceKind::OvsBridge);
     let ports = state::ports(declared).or_else(|| state::ports(now)).unwrap_or_default();
-    // NetworkManager turns it on for a new bridge of which nobody says anything else.
-    let is_on = stp("enabled").map_or(now.is_null(), |enabled| *enabled == true);
+    // NetworkManager turns it on for a new bridge of the kernel of which nobody says anything else.
+    let by_default = now.is_null() && is(InterfaceKind::LinuxBridge);
+    let is_on = stp("enabled").map_or(by_default, |enabled| *enabled == true);
     (is_bridge && is_on && !ports.is_empty())
         .then(|| 2 * stp("forward-delay").and_then(Value::as_u64).unwrap_or(FORWARD_DELAY))
 }
 
 fn lacp(declared: &Value, now: &Value) -> Option<u64> {
+    if let Some(ports) = at(declared, &["bridge", "port"]).and_then(Value::as_array) {
+        let is_lacp =
+            |port: &Value| at(port, &["link-aggregation", "mode"]).is_some_and(|mode| mode == "lacp");
+        return ports.iter().any(is_lacp).then_some(LACP_SLOW);
+    }
     let mode = either(declared, now, &["link-aggregation", "mode"]).and_then(Value::as_str)?;
     let rate = either(declared, now, &["link-aggregation", "options", "lacp_rate"]);
     let is_fast = rate.is_some_and(|rate| rate == "fast" || *rate == 1 || rate == "1");
@@ -105,6 +133,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::path::Path;
 
     fn bridge(stp: Value, ports: &[&str]) -> Value {
         let ports: Vec<Value> = ports.iter().map(|port| json!({ "name": port })).collect();
@@ -121,6 +150,20 @@ mod tests {
         assert_eq!(of(json!({}), &["eth0"]), Some(30), "NetworkManager's default");
         let mtu = json!({ "name": "br1", "type": "linux-bridge", "state": "up", "mtu": 1400 });
         assert_eq!(spanning_tree(&mtu, &bridge(json!({ "enabled": true }), &["eth0"])), Some(30), "as it is");
+    }
+
+    #[test]
+    fn open_vswitch_is_slow_where_it_is_asked_to_be() {
+        let bridge = |stp: Value, mode: &str| {
+            json!({ "name": "br1", "type": "ovs-bridge", "state": "up", "bridge": {
+                "options": { "stp": stp },
+                "port": [{ "name": "bond1", "link-aggregation": { "mode": mode, "port": [{ "name": "eth0" }] } }],
+            } })
+        };
+        let on = bridge(json!({ "enabled": true }), "lacp");
+        assert_eq!((spanning_tree(&on, &Value::Null), lacp(&on, &Value::Null)), (Some(30), Some(30)));
+        let off = bridge(Value::Null, "active-backup");
+        assert_eq!((spanning_tree(&off, &Value::Null), lacp(&off, &Value::Null)), (None, None));
     }
 
     #[test]
@@ -145,6 +188,33 @@ mod tests {
             lacp(&json!({ "name": "b", "link-aggregation": { "mode": "active-backup" } }), &Value::Null),
             None
         );
+    }
+
+    #[test]
+    fn only_addresses_are_waited_for_until_the_partner_agrees() {
+        let missing = |keys: &[&str], got: Value| {
+            let interface = Path::root().key("interfaces").item("bond0");
+            let path = keys.iter().fold(interface, |path, key| path.key(*key));
+            Difference { path, want: json!("x"), got }
+        };
+        let address = missing(&["ipv4", "address"], Value::Null);
+        let plan_with = |cause| Plan {
+            slow: vec![Slow { interface: InterfaceName::from("bond0"), cause, seconds: 3 }],
+            ..Plan::default()
+        };
+        let plan = plan_with(SlowCause::Lacp);
+        assert!(plan.awaits_partner(std::slice::from_ref(&address)));
+        assert!(!plan.awaits_partner(&[]));
+        assert!(!plan.awaits_partner(&[address.clone(), missing(&["mtu"], json!(1500))]));
+        assert!(!plan.awaits_partner(&[missing(&["ipv4", "address"], json!("other"))]));
+        assert!(!plan.awaits_partner(&[missing(&["ipv6", "address"], Value::Null)]));
+        assert!(!plan_with(SlowCause::Dhcp).awaits_partner(std::slice::from_ref(&address)));
+
+        let state = |mode: &str| json!({ "interfaces": [{ "name": "bond0", "type": "bond", "link-aggregation": { "mode": mode } }] });
+        let within = |mode: &str, missing: &[Difference]| partner_within(&state(mode), missing);
+        assert_eq!(within("802.3ad", std::slice::from_ref(&address)), Some(Duration::from_secs(LACP_SLOW)));
+        assert_eq!(within("802.3ad", &[]), None);
+        assert_eq!(within("active-backup", &[address]), None);
     }
 
     #[test]

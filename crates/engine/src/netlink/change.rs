@@ -90,6 +90,13 @@ impl Netlink {
         answer.map_err(|error| Error::of(format!("set the MTU of {interface}"), error))
     }
 
+    pub async fn set_mac(&self, interface: &str, mac: &[u8]) -> Result<()> {
+        let index = self.index_of(interface).await?;
+        let message = LinkUnspec::new_with_index(index).address(mac.to_vec()).build();
+        let answer = self.handle.link().change(message).execute().await;
+        answer.map_err(|error| Error::of(format!("set the MAC address of {interface}"), error))
+    }
+
     /// Adds and removes alternative names.
     pub async fn set_alternative_names(&self, interface: &str, add: &[&str], remove: &[&str]) -> Result<()> {
         let index = self.index_of(interface).await?;

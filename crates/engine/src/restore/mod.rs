@@ -1,5 +1,6 @@
 //! Rollback: whatever died in between, the former state is restored from the snapshot and verified.
 
+mod bond_macs;
 mod bystanders;
 mod devices;
 pub(crate) mod foreign;
@@ -11,12 +12,13 @@ mod target;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 use linesman_core::compare::{Difference, differences};
 use linesman_core::foreign_port::of_touched_bridges;
 use linesman_core::interface_name::InterfaceName;
-use linesman_core::plan::{Plan, Subject};
+use linesman_core::plan::{Plan, Subject, partner_within};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -30,7 +32,7 @@ use crate::snapshot::{Hostname, Kernel, Snapshot};
 use crate::transaction::unmanaged;
 use crate::verify::{self, Scope, Verification};
 use crate::watch::Watch;
-use crate::{Error, Result, failpoint, keyfile, observe, ovs, side_files};
+use crate::{Error, Result, failpoint, keyfile, observe, ovs, primary_port, side_files};
 
 /// How long a NetworkManager that died is waited for.
 const RETURN: Duration = Duration::from_secs(30);
@@ -52,6 +54,7 @@ pub struct Restored {
 /// Puts the former files in place before NetworkManager starts, so that it boots into the former state.
 pub fn offline(snapshot: &Snapshot, plan: &Plan) -> std::io::Result<()> {
     restore_files(snapshot)?;
+    keyfile::remove_unfinished(Path::new(keyfile::ON_DISK))?;
     profiles::repair(&snapshot.profiles, &keyfile::read_all()?, plan).write_files()?;
     if concerns_hostname(plan) { snapshot.hostname.restore_file() } else { Ok(()) }
 }
@@ -112,6 +115,9 @@ pub async fn restore(
     notes.extend(
         lost.iter().map(|what| format!("set by others during the change, was not preserved: {what}")),
     );
+    // A power cut must not bring back what the journal records as rolled back.
+    let synced = keyfile::read_all().and_then(|profiles| keyfile::sync(&profiles));
+    remaining.extend(synced.err().map(|e| format!("profiles could not be synced to disk: {e}")));
     if let Ok(nm) = networkmanager_within(known, Duration::ZERO).await {
         notes.extend(bystanders.restore(&nm).await);
     }
@@ -246,6 +252,12 @@ impl Rollback<'_> {
             differing
         };
         let mut verification = verify::settle(nm, watch, settle_for, Scope::Whole, compare).await;
+        // Activated again, a bond would begin anew to agree with its partner.
+        if let Verification::Differs(missing) = &verification
+            && let Some(partner) = partner_within(goal, missing)
+        {
+            verification = verify::settle(nm, watch, partner, Scope::Whole, compare).await;
+        }
         if matches!(verification, Verification::Differs(_)) {
             // Others set options of the bridge as well, which the state shows and NetworkManager does not know.
             self.restore_rows_of_others().await;
@@ -257,6 +269,8 @@ impl Rollback<'_> {
         if !matches!(verification, Verification::Holds) {
             return verification;
         }
+        primary_port::clear(&primary_port::left_over(goal, &seen));
+        bond_macs::set_right(&bond_macs::wrong(&self.snapshot.state, &seen)).await;
         rules::remove(&rules::surplus(goal, &seen)).await;
         let own = target::without_foreign_routes(goal, self.snapshot, &ports);
         self.restore_what_others_had(&seen).await;

@@ -14,15 +14,21 @@ pub struct Repair {
     pub remove: Vec<ProfileFile>,
 }
 
-/// Profiles of interfaces that the change did not touch are somebody else's business.
+/// Profiles of interfaces that the change did not touch are somebody else's business; one that a power cut left without
+/// content is nobody's.
 pub fn repair(before: &[ProfileFile], now: &[ProfileFile], plan: &Plan) -> Repair {
     let touched = touched(before, now, plan);
     let ours = |p: &ProfileFile| p.interface().is_none_or(|i| touched.contains(i));
-    let write =
-        before.iter().filter(|p| ours(p) && !now.iter().any(|n| n.same_profile(p))).cloned().collect();
+    let lost = |p: &ProfileFile| now.iter().any(|n| n.path == p.path && n.is_blank());
+    let write = before
+        .iter()
+        .filter(|p| (ours(p) || lost(p)) && !now.iter().any(|n| n.same_profile(p)))
+        .cloned()
+        .collect();
     let remove = now
         .iter()
-        .filter(|n| ours(n) && n.interface().is_some() && !before.iter().any(|p| p.path == n.path))
+        .filter(|n| n.is_blank() || (ours(n) && n.interface().is_some()))
+        .filter(|n| !before.iter().any(|p| p.path == n.path))
         .cloned()
         .collect();
     Repair { write, remove }
@@ -134,6 +140,22 @@ mod tests {
         let repair = repair(&before, &[before[0].clone(), impostor.clone()], &plan);
         assert_eq!(repair.remove, [impostor]);
         assert_eq!((repair.interfaces(), repair.usurped()), (BTreeSet::new(), plan.touched));
+    }
+
+    #[test]
+    fn a_profile_that_a_power_cut_left_without_content_is_restored_or_removed() {
+        let blank = |profile: ProfileFile| ProfileFile { content: "\0\0".into(), ..profile };
+        let before =
+            [profile("eth0", "1", "manual"), profile("eth1", "2", "auto"), blank(profile("x", "9", ""))];
+        let now = [
+            blank(profile("eth0", "1", "manual")),
+            blank(profile("eth1", "2", "auto")),
+            blank(profile("br-ex", "3", "manual")),
+            blank(profile("x", "9", "")),
+        ];
+        let repair = repair(&before, &now, &plan(&["eth0", "br-ex"]));
+        assert_eq!(repair.write, before[..2], "also of an interface that the change did not touch");
+        assert_eq!(repair.remove, [blank(profile("br-ex", "3", "manual"))], "and not what was so before");
     }
 
     #[test]

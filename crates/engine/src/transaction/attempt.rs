@@ -58,7 +58,7 @@ pub async fn run(
     let known =
         nm.checkpoints().await.map_err(|e| AttemptFailure::new(FailedStep::Checkpoint, e.to_string()))?;
     let dead_man = dead_man_while_applying(settings, record);
-    let mut switch = DeadManSwitch::arm(known, dead_man, request.limit + SLACK)
+    let mut switch = DeadManSwitch::arm(known, dead_man, settings.limit + SLACK)
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Checkpoint, e.to_string()))?;
 
@@ -80,7 +80,7 @@ pub async fn run(
         Err(failure) => Err(failure),
         Ok(mut worker) => {
             let reply = tokio::select! {
-                reply = guarded(&mut stop, reply_of(&mut worker, request.limit)) => reply,
+                reply = guarded(&mut stop, reply_of(&mut worker, settings.limit)) => reply,
                 loss = switch.lost() => reply_after_loss(&mut worker, loss).await,
             };
             if reply.is_err() {
@@ -118,7 +118,7 @@ pub async fn run(
         let before = Others::before(snapshot);
         say(Step::Verifying);
         if request.verify {
-            holds(nm, settings.settle, &watch, record, snapshot).await?;
+            holds(context, &watch, record).await?;
             persist::check(nm, &record.desired, request.options)
                 .await
                 .map_err(|e| AttemptFailure::new(FailedStep::Persist, e.to_string()))?;
@@ -206,7 +206,7 @@ async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, 
         linesman_core::plan::detach_ports(&mut wanted, &record.plan);
     }
     let dead_man = dead_man_while_applying(context.settings, record);
-    let limit = context.request.limit;
+    let limit = context.settings.limit;
     let start = Worker::start(&wanted, dead_man, context.request.options, &context.settings.worker_arguments);
     match tokio::time::timeout(limit, start).await {
         Ok(started) => started.map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string())),
@@ -241,19 +241,23 @@ async fn reply_after_loss(worker: &mut Worker, loss: Loss) -> Result<WorkerReply
     }
 }
 
-async fn holds(
-    nm: &Nm,
-    settle: Duration,
-    watch: &Watch,
-    record: &Record,
-    snapshot: &Snapshot,
-) -> Result<(), AttemptFailure> {
+async fn holds(context: &Context<'_>, watch: &Watch, record: &Record) -> Result<(), AttemptFailure> {
+    let (nm, settle) = (&context.loaded.nm, context.settings.settle);
     let differences = |now: &serde_json::Value| {
-        let mut differing = linesman_core::verify::verify(&record.desired, &snapshot.state, now);
+        let mut differing = linesman_core::verify::verify(&record.desired, &context.snapshot.state, now);
         differing.extend(linesman_core::plan::left_behind(&record.plan, now));
         differing
     };
-    match verify::settle(nm, watch, settle, Scope::Declared(&record.desired), differences).await {
+    let holds = |limit| verify::settle(nm, watch, limit, Scope::Declared(&record.desired), differences);
+    let mut verification = holds(settle).await;
+    let longer = context.patience.saturating_sub(settle);
+    if let Verification::Differs(missing) = &verification
+        && record.plan.awaits_partner(missing)
+        && !longer.is_zero()
+    {
+        verification = holds(longer).await;
+    }
+    match verification {
         Verification::Holds => Ok(()),
         Verification::Unobservable(why) => Err(AttemptFailure::new(FailedStep::Verify, why)),
         Verification::Differs(differences) => {
@@ -360,7 +364,8 @@ fn longest_check(Context { request, settings, patience, .. }: &Context<'_>) -> D
         Completion::Commit => Duration::ZERO,
         Completion::Confirm { within } => within,
     };
-    request.limit + settings.settle + *patience + confirmation + SLACK
+    // Twice: addresses wait for the partner of a bond, then probes.
+    settings.limit + settings.settle + *patience * 2 + confirmation + SLACK
 }
 
 /// NetworkManager's timer runs out before it reads that it was wound, if it is busy with the change

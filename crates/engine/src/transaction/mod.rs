@@ -63,8 +63,6 @@ pub struct Request {
     pub patience: Duration,
     /// Nobody set it: it is longer if the change itself makes something slow.
     pub patience_grows: bool,
-    /// How long nmstate's part may take.
-    pub limit: Duration,
     pub verify: bool,
     pub protect: Option<IpAddr>,
 }
@@ -83,7 +81,6 @@ impl Request {
             probes: None,
             patience: linesman_core::probe::DEFAULT_PATIENCE,
             patience_grows: true,
-            limit: Duration::from_secs(120),
             verify: true,
             protect: None,
         }
@@ -111,6 +108,8 @@ pub struct Settings {
     pub run_dir: PathBuf,
     /// NetworkManager rolls back by itself so long after the last sign of life.
     pub dead_man: Duration,
+    /// How long nmstate's part may take.
+    pub limit: Duration,
     /// How long the new state may take to be there, once nmstate is done.
     pub settle: Duration,
     /// Probes by way of the cluster; none for a host that belongs to none.
@@ -129,6 +128,7 @@ impl Default for Settings {
             state_dir: "/var/lib/linesman".into(),
             run_dir: "/run/linesman".into(),
             dead_man: Duration::from_secs(10),
+            limit: Duration::from_secs(120),
             settle: Duration::from_secs(12),
             cluster: None,
             dns_name: None,
@@ -322,6 +322,7 @@ async fn attempt_change(
     }
     say(Step::Probed(before.clone()));
     let mut record = Record {
+        id: journal.next_id(),
         policies: request.policies.clone(),
         revert: request.revert,
         before: before.clone(),
@@ -401,6 +402,7 @@ async fn decide_plan(request: &Request, loaded: &mut Loaded) -> Result<(Value, P
     if request.options.override_interface {
         desired = linesman_core::plan::with_defaults(&desired, &loaded.observed);
     }
+    desired = linesman_core::plan::with_implied(&desired, &loaded.observed, &loaded.facts);
     observe::complete(&mut loaded.facts, &loaded.nm, &desired, &loaded.observed).await;
     let plan = linesman_core::plan::plan(&desired, &loaded.observed, &loaded.facts).map_err(refusal)?;
     if !plan.is_empty() {

@@ -3,14 +3,11 @@
 //! Errors must not wait for a reboot: the profile is written, connects by itself, no other profile has precedence, and
 //! its bytes have reached the disk.
 
-use std::fs::File;
-use std::path::Path;
-
 use linesman_core::facts::ProfileFact;
 use linesman_core::state::interfaces;
 use serde_json::Value;
 
-use crate::keyfile::{self, ProfileFile};
+use crate::keyfile;
 use crate::nm::Nm;
 use crate::observe;
 use crate::worker::ApplyOptions;
@@ -42,7 +39,7 @@ pub async fn check(nm: &Nm, desired: &Value, options: ApplyOptions) -> Result<()
     if let Some(problem) = wanted.find_map(|name| problem_of(name, &facts)) {
         return Err(problem);
     }
-    sync(&profiles).map_err(NotLasting::Sync)
+    keyfile::sync(&profiles).map_err(NotLasting::Sync)
 }
 
 /// Why `name` would not come up like this after a reboot. Pure.
@@ -68,18 +65,6 @@ fn problem_of(name: &str, profiles: &[ProfileFact]) -> Option<NotLasting> {
     })?;
     let (profile, interface) = named(competing);
     Some(NotLasting::Competing { profile, uuid: competing.uuid.clone(), interface })
-}
-
-/// NetworkManager renames its files into place but does not sync them.
-fn sync(profiles: &[ProfileFile]) -> std::io::Result<()> {
-    for profile in profiles.iter().filter(|p| p.on_disk()) {
-        match File::open(&profile.path) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-            file => file?.sync_data()?,
-        }
-    }
-    let dir = Path::new(keyfile::ON_DISK);
-    if dir.exists() { File::open(dir)?.sync_all() } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ pub async fn run(args: AgentArgs, settings: Settings) -> Exit {
     let dns_name = args.probe_dns_host.filter(|name| !name.is_empty());
     let settings = Settings {
         dns_name,
+        limit: args.timeout,
         settle: args.settle,
         worker_arguments: logging::worker_arguments(format),
         roll_back_foreign: args.roll_back_checkpoints,

@@ -18,6 +18,8 @@ struct Recovered {
     /// With --boot: interrupted changes whose previous profiles were restored.
     restored: usize,
     changes: Vec<Change>,
+    /// NetworkManager, restarted, did not recognise interfaces of the last change.
+    activated_again: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -46,6 +48,8 @@ fn print(recovered: &Recovered) {
     if recovered.restored > 0 {
         let changes = super::count(recovered.restored, "interrupted change");
         output::line(format!("{changes}: the previous profiles were restored"));
+    } else if recovered.activated_again {
+        output::line("NetworkManager had lost profiles of the last change; they are active again");
     } else if recovered.changes.is_empty() {
         output::line("nothing to recover");
     }
@@ -68,6 +72,10 @@ async fn finish(args: RecoverArgs, settings: &Settings) -> Result<Recovered, Err
     journal.check_versions()?;
     let mut recovered = Recovered::default();
     if journal.unfinished().is_empty() {
+        // Whoever holds the lock is busy with a change of its own, and looks at the whole host.
+        if let (false, Ok(_lock)) = (args.boot, HostLock::take(&settings.run_dir)) {
+            recovered.activated_again = recover::adopt_last(&journal).await?;
+        }
         return Ok(recovered);
     }
     let _lock = HostLock::take(&settings.run_dir)?;

@@ -265,8 +265,10 @@ fn mtu(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnostic> {
         let message = format!("{} accepts an MTU of {least} to {most}, not {mtu}", name(want));
         return vec![Diagnostic::new(codes::MTU_OUT_OF_RANGE, message).at(at)];
     }
+    // A document may leave out what stays.
     let Some(base) = state::base(want)
-        .filter(|(section, _)| matches!(*section, "vlan" | "mac-vlan"))
+        .or_else(|| state::base(observed(view, want)?))
+        .filter(|(section, _)| matches!(*section, "vlan" | "mac-vlan" | "mac-vtap"))
         .map(|(_, base)| view.device(base))
     else {
         return Vec::new();

@@ -45,7 +45,8 @@ pub async fn run(args: ApplyArgs, format: Format, settings: &Settings) -> Exit {
     if args.no_commit && !holder {
         return no_commit::start(&documents).await;
     }
-    let settings = &Settings { settle: args.settle, ..settings.clone() };
+    let limit = args.timeout.filter(|_| !args.no_commit).unwrap_or(settings.limit);
+    let settings = &Settings { settle: args.settle, limit, ..settings.clone() };
     let talk = format == Format::Text && !args.quiet;
     let mut progress = progress::Progress::new(talk);
     let front = holder.then(|| no_commit::Front::new(format));
@@ -102,13 +103,11 @@ async fn apply(
 
 fn request(args: &ApplyArgs, documents: &Documents, request: Request) -> Request {
     const UNCONFIRMED: Duration = Duration::from_secs(60);
-    const APPLYING: Duration = Duration::from_secs(120);
     let completion = match (args.try_for, args.no_commit) {
         (Some(within), _) => Completion::Confirm { within },
         (None, true) => Completion::Confirm { within: args.timeout.unwrap_or(UNCONFIRMED) },
         (None, false) => Completion::Commit,
     };
-    let limit = if args.no_commit { None } else { args.timeout };
     let asked = args.patience.map(|patience| (patience, false));
     let (patience, patience_grows) =
         asked.or_else(|| documents.patience()).unwrap_or((DEFAULT_PATIENCE, true));
@@ -118,7 +117,6 @@ fn request(args: &ApplyArgs, documents: &Documents, request: Request) -> Request
         probes: probes(args, documents),
         patience,
         patience_grows,
-        limit: limit.unwrap_or(APPLYING),
         verify: !args.no_verify,
         ..request
     }
