@@ -1,6 +1,40 @@
-//! State documents about a node's own path, for tests, demo and benchmarks.
+//! State documents that tests, demo and benchmarks share: about a node's own path, and a stack for a full kernel.
 
 use crate::{Node, gateway_v4, gateway_v6};
+
+/// A bridge with an address on a VLAN on a bond of the spare NICs.
+pub const STACK: &str = "interfaces:
+- name: bond0
+  type: bond
+  state: up
+  ipv4: {enabled: false}
+  ipv6: {enabled: false}
+  link-aggregation:
+    mode: active-backup
+    options: {miimon: 100}
+    port: [eth1, eth2]
+- name: bond0.100
+  type: vlan
+  state: up
+  vlan: {base-iface: bond0, id: 100}
+  ipv4: {enabled: false}
+  ipv6: {enabled: false}
+- name: br100
+  type: linux-bridge
+  state: up
+  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.100.0.2, prefix-length: 24}]}
+  ipv6: {enabled: false}
+  bridge: {options: {stp: {enabled: false}}, port: [{name: bond0.100}]}
+";
+
+/// Nothing of it, and the NICs as nobody configured them.
+pub const NO_STACK: &str = "interfaces:
+- {name: br100, type: linux-bridge, state: absent}
+- {name: bond0.100, type: vlan, state: absent}
+- {name: bond0, type: bond, state: absent}
+- {name: eth1, type: ethernet, state: absent}
+- {name: eth2, type: ethernet, state: absent}
+";
 
 /// br-ex takes eth0 over with its addresses, gateways and DNS.
 pub fn br_ex(node: &Node) -> String {

@@ -1,5 +1,6 @@
 //! The hub of a lab: gateway, DHCP, router advertisements and DNS for every network, and pings from outside.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::net::IpAddr;
 use std::process::{Command, Stdio};
@@ -24,6 +25,8 @@ const PING_PATIENCE: Duration = Duration::from_secs(1);
 pub struct Hub {
     namespaces: Arc<Namespaces>,
     pub(crate) faults: Mutex<Faults>,
+    /// Ends of cables that are in the switch, not in a network.
+    pub(crate) switched: Mutex<BTreeSet<String>>,
 }
 
 impl Hub {
@@ -46,7 +49,7 @@ impl Hub {
     }
 
     pub(crate) fn over(namespaces: Arc<Namespaces>) -> Self {
-        Self { namespaces, faults: Mutex::default() }
+        Self { namespaces, faults: Mutex::default(), switched: Mutex::default() }
     }
 
     pub(crate) fn namespaces(&self) -> &Arc<Namespaces> {

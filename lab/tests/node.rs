@@ -120,6 +120,22 @@ fn starts_daemons_again_unless_paused() {
         node.nmcli(&["-g", "DEVICE", "connection", "show", "--active"]).unwrap().lines().next(),
         Some("eth0")
     );
+    let before = node.daemon_pid(Daemon::NetworkManager).unwrap();
+    node.restart_daemon(Daemon::NetworkManager).unwrap();
+    node.wait_daemon(Daemon::NetworkManager).unwrap();
+    let pid = node.daemon_pid(Daemon::NetworkManager).unwrap();
+    assert_ne!(pid, before);
+    let status = format!("/proc/{}/status", pid.unwrap());
+    let becomes = |stopped: bool| {
+        let end = Instant::now() + PATIENCE;
+        while std::fs::read_to_string(&status).unwrap().contains("State:\tT") != stopped {
+            assert!(Instant::now() < end, "stopped: {stopped}");
+        }
+    };
+    node.suspend_daemon(Daemon::NetworkManager).unwrap();
+    becomes(true);
+    node.continue_daemon(Daemon::NetworkManager).unwrap();
+    becomes(false);
     node.pause_restarts(true).unwrap();
     node.kill_daemon(Daemon::NetworkManager).unwrap();
     assert!(!node.daemon_running(Daemon::NetworkManager).unwrap());

@@ -18,6 +18,13 @@ const ISSUER: &str = "https://kubernetes.default.svc";
 /// Generous: nodes may be starting beside it on two cores.
 const PATIENCE: Duration = Duration::from_secs(90);
 
+/// A process of the control plane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Component {
+    ApiServer,
+    Etcd,
+}
+
 #[derive(Debug)]
 pub(super) struct ControlPlane {
     folder: PathBuf,
@@ -104,6 +111,21 @@ impl ControlPlane {
     fn start(&self, hub: &Hub, name: &str, words: &[String]) -> Result<Running> {
         let program = self.programs.program(name).display().to_string();
         hub.command_of_the_machine([&program].into_iter().chain(words)).spawn()
+    }
+
+    pub(super) fn kill(&mut self, component: Component) -> Result<()> {
+        match component {
+            Component::ApiServer => self.stop_api_server(),
+            Component::Etcd => end(self.etcd.take(), Signal::SIGKILL, "etcd"),
+        }
+    }
+
+    pub(super) fn signal(&self, component: Component, signal: Signal) -> Result<()> {
+        let (name, process) = match component {
+            Component::ApiServer => ("kube-apiserver", &self.api_server),
+            Component::Etcd => ("etcd", &self.etcd),
+        };
+        process.as_ref().ok_or_else(|| Error::refused(format!("{name} is not running")))?.signal(signal)
     }
 
     /// At once, as when its machine is gone.

@@ -9,6 +9,7 @@ mod linesman;
 mod member;
 
 pub use audit::Event;
+pub use control_plane::Component;
 pub use member::KUBECONFIG;
 
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use crate::exec::{Output, Running};
 use crate::lab::{Lab, Shared, lock};
 use crate::layer::put;
 use crate::tree::remove_tree;
-use crate::{Forwarder, Kubernetes, gateway_v4};
+use crate::{Forwarder, Kubernetes, Signal, gateway_v4};
 use authority::Authority;
 use control_plane::ControlPlane;
 use kubeconfig::{Proof, kubeconfig};
@@ -155,6 +156,33 @@ impl Cluster {
     pub fn start_api_server(&self) -> Result<()> {
         let mut control_plane = lock(&self.control_plane);
         control_plane.start_api_server(&self.shared.hub)?;
+        control_plane.wait_ready(|| self.ready())
+    }
+
+    /// kill -9. What it knows is on disk.
+    pub fn kill(&self, component: Component) -> Result<()> {
+        lock(&self.control_plane).kill(component)
+    }
+
+    /// One that was killed, until the API server is ready.
+    pub fn start_again(&self, component: Component) -> Result<()> {
+        let mut control_plane = lock(&self.control_plane);
+        match component {
+            Component::ApiServer => control_plane.start_api_server(&self.shared.hub)?,
+            Component::Etcd => control_plane.start_etcd(&self.shared.hub)?,
+        }
+        control_plane.wait_ready(|| self.ready())
+    }
+
+    /// It stays where it is, with all its connections, until `resume`.
+    pub fn suspend(&self, component: Component) -> Result<()> {
+        lock(&self.control_plane).signal(component, Signal::SIGSTOP)
+    }
+
+    /// Until the API server is ready.
+    pub fn resume(&self, component: Component) -> Result<()> {
+        let control_plane = lock(&self.control_plane);
+        control_plane.signal(component, Signal::SIGCONT)?;
         control_plane.wait_ready(|| self.ready())
     }
 

@@ -59,9 +59,9 @@ for unit in NetworkManager ovsdb-server ovs-vswitchd; do
 done
 systemctl daemon-reload";
 /// On a VM; waits until each is gone, or a zombie that nobody has reaped yet.
-const KILL: &str = "
+const END: &str = "
 pids=$(pgrep --exact \"$1\") || exit 1
-kill -KILL $pids
+kill -$2 $pids
 for pid in $pids; do
   while [ -e /proc/$pid ] && ! grep -qs '^State:.Z' /proc/$pid/status; do sleep 0.02; done
 done";
@@ -94,24 +94,64 @@ impl Node {
 
     /// kill -9, until it is gone. The node's init starts it again half a second later, unless restarts are paused.
     pub fn kill_daemon(&self, daemon: Daemon) -> Result<()> {
-        let killed = match self.place()? {
+        self.end_daemon(daemon, Signal::SIGKILL)
+    }
+
+    /// As `systemctl restart`: it is asked to end, and started again.
+    pub fn restart_daemon(&self, daemon: Daemon) -> Result<()> {
+        if self.has_systemd() {
+            return self.run(["systemctl", "restart", daemon.unit()]).map(drop);
+        }
+        self.end_daemon(daemon, Signal::SIGTERM)
+    }
+
+    /// It stays where it is, whatever it was doing, until `continue_daemon`.
+    pub fn suspend_daemon(&self, daemon: Daemon) -> Result<()> {
+        self.signal_daemon(daemon, Signal::SIGSTOP)
+    }
+
+    pub fn continue_daemon(&self, daemon: Daemon) -> Result<()> {
+        self.signal_daemon(daemon, Signal::SIGCONT)
+    }
+
+    fn end_daemon(&self, daemon: Daemon, signal: Signal) -> Result<()> {
+        let ended = match self.place()? {
             Place::Namespaces(namespaces) => {
                 let victims = processes(&namespaces, daemon.process_name());
                 for victim in &victims {
-                    victim.signal(Signal::SIGKILL)?;
+                    victim.signal(signal)?;
                     if !victim.wait_gone(PATIENCE) {
-                        let what = format!("{} of {} to die", daemon.process_name(), self.name);
+                        let what = format!("{} of {} to end", daemon.process_name(), self.name);
                         return Err(Error::Waited { what, after: PATIENCE });
                     }
                 }
                 !victims.is_empty()
             }
-            Place::Guest(_) => self.exec(["sh", "-c", KILL, "sh", daemon.process_name()])?.success(),
+            Place::Guest(_) => {
+                let signal = signal.as_str().trim_start_matches("SIG");
+                self.exec(["sh", "-c", END, "sh", daemon.process_name(), signal])?.success()
+            }
         };
-        if killed {
-            return Ok(());
-        }
-        Err(Error::refused(format!("{} does not run on {}", daemon.process_name(), self.name)))
+        if ended { Ok(()) } else { Err(self.does_not_run(daemon)) }
+    }
+
+    fn signal_daemon(&self, daemon: Daemon, signal: Signal) -> Result<()> {
+        let found = match self.place()? {
+            Place::Namespaces(namespaces) => {
+                let found = processes(&namespaces, daemon.process_name());
+                found.iter().try_for_each(|process| process.signal(signal))?;
+                !found.is_empty()
+            }
+            Place::Guest(_) => {
+                let signal = format!("-{}", signal.as_str().trim_start_matches("SIG"));
+                self.exec(["pkill", &signal, "--exact", daemon.process_name()])?.success()
+            }
+        };
+        if found { Ok(()) } else { Err(self.does_not_run(daemon)) }
+    }
+
+    fn does_not_run(&self, daemon: Daemon) -> Error {
+        Error::refused(format!("{} does not run on {}", daemon.process_name(), self.name))
     }
 
     /// While paused, what dies stays dead (until `start_daemon`). With systemd, dbus takes NetworkManager with it and

@@ -54,11 +54,13 @@ impl Node {
     pub fn boot(&self) -> Result<()> {
         self.switch_on(|| match &self.kind {
             Kind::Namespaces(plan) => self.start_namespaces(plan),
-            Kind::Vm(plan) => {
-                self.plug_taps()?;
-                Ok(On::Vm(Arc::new(plan.boot(self.shared.hub.namespaces())?)))
-            }
+            Kind::Vm(plan) => self.boot_vm(plan, self.nics),
         })
+    }
+
+    pub(super) fn boot_vm(&self, plan: &VmPlan, nics: u8) -> Result<On> {
+        self.plug_taps()?;
+        Ok(On::Vm(Arc::new(plan.boot(self.shared.hub.namespaces(), nics)?)))
     }
 
     /// For the first time, from a saved machine.
@@ -72,7 +74,7 @@ impl Node {
         })
     }
 
-    fn switch_on(&self, start: impl FnOnce() -> Result<On>) -> Result<()> {
+    pub(super) fn switch_on(&self, start: impl FnOnce() -> Result<On>) -> Result<()> {
         if self.is_on() {
             return Err(Error::refused(format!("node {} is already on", self.name)));
         }
@@ -116,7 +118,7 @@ impl Node {
 
     /// What qemu plugs the NICs of a VM into.
     pub(super) fn plug_taps(&self) -> Result<()> {
-        for nic in 0..self.nics {
+        for nic in (0..self.nics).filter(|nic| !self.is_switched(*nic)) {
             self.shared.hub.ip(&["tuntap", "add", &self.port(nic), "mode", "tap"])?;
             self.connect_port(nic)?;
         }
@@ -127,10 +129,15 @@ impl Node {
         self.shared.hub.ip(&["link", "set", &self.port(nic), "master", &format!("net{nic}"), "up"])
     }
 
+    /// The cable ends in the switch: its tap stays while the node is off, as the port of a switch does.
+    fn is_switched(&self, nic: u8) -> bool {
+        lock(&self.shared.hub.switched).contains(&self.port(nic))
+    }
+
     /// The kernel takes its time with a dead network namespace; a cable may be in the way of the next boot.
     fn unplug_all(&self) {
-        let ports = (0..self.nics).filter(|_| self.shared.is_up()).map(|nic| self.port(nic));
-        for port in ports {
+        let nics = (0..self.nics).filter(|nic| self.shared.is_up() && !self.is_switched(*nic));
+        for port in nics.map(|nic| self.port(nic)) {
             // Gone already is as good.
             let _ = self.shared.hub.ip(&["link", "delete", &port]);
         }

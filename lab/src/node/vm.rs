@@ -34,6 +34,14 @@ impl Node {
         })
     }
 
+    /// On the same disk, with only the first of its NICs: the kernel numbers what it finds. `insert_nic` adds the others.
+    pub fn boot_with_nics(&self, count: u8) -> Result<()> {
+        self.switch_on(|| match &self.kind {
+            Kind::Vm(plan) => self.boot_vm(plan, count),
+            Kind::Namespaces(_) => Err(Error::refused("boot_with_nics() needs a virtual machine")),
+        })
+    }
+
     /// Takes the NIC itself out, not just its cable.
     pub fn remove_nic(&self, nic: u8) -> Result<()> {
         self.on_vm("remove_nic", |plan, machine| {

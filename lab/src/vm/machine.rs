@@ -167,11 +167,12 @@ impl Machine {
     pub(crate) fn plug_nic(&self, number: u8, nic: &Nic) -> Result<()> {
         let (id, backend) = (nic_id(number), format!("net{number}"));
         self.control(|qmp| {
-            let tap = json!({ "type": "tap", "id": backend, "ifname": nic.tap, "script": "no", "downscript": "no" });
+            let tap = json!({ "type": "tap", "id": backend, "ifname": nic.tap, "script": "no", "downscript": "no", "vnet_hdr": false });
             qmp.execute("netdev_add", tap)?;
             let bus = nic_port(number);
             let device = json!({
                 "driver": "virtio-net-pci", "id": id, "netdev": backend, "bus": bus, "mac": nic.mac, "romfile": "",
+                "speed": 1000, "duplex": "full",
             });
             qmp.execute("device_add", device).map(drop)
         })?;

@@ -94,7 +94,7 @@ impl VmPlan {
             machine.plug_nic(number, nic)?;
         }
         self.furnish(&machine, identity)?;
-        self.wait_nics(&machine)?;
+        self.wait_nics(&machine, self.nics.len())?;
         Ok(machine)
     }
 
@@ -109,10 +109,13 @@ impl VmPlan {
         Ok(machine)
     }
 
-    /// On its own disk, as after a power cut.
-    pub(crate) fn boot(&self, hub: &Namespaces) -> Result<Machine> {
-        let machine = self.launch(hub, &self.hardware(Memory::Anonymous))?;
-        self.wait_booted(&machine, Machine::wait_booted)?;
+    /// On its own disk, as after a power cut; with the first of its NICs.
+    pub(crate) fn boot(&self, hub: &Namespaces, nics: u8) -> Result<Machine> {
+        let mut hardware = self.hardware(Memory::Anonymous);
+        hardware.nics.truncate(nics.into());
+        let machine = self.launch(hub, &hardware)?;
+        machine.wait_booted()?;
+        self.wait_nics(&machine, hardware.nics.len())?;
         Ok(machine)
     }
 
@@ -122,7 +125,7 @@ impl VmPlan {
         wait: impl FnOnce(&Machine) -> Result<()>,
     ) -> Result<()> {
         wait(machine)?;
-        self.wait_nics(machine)
+        self.wait_nics(machine, self.nics.len())
     }
 
     fn hardware(&self, memory: Memory) -> Hardware {
@@ -160,9 +163,10 @@ impl VmPlan {
         Exec::new(place, &self.name, words).run().map(drop)
     }
 
-    fn wait_nics(&self, machine: &Machine) -> Result<()> {
-        let count = self.nics.len().to_string();
-        Exec::new(machine.place(), &self.name, ["sh", "-ec", WAIT_NICS, "sh", &count]).run().map(drop)
+    fn wait_nics(&self, machine: &Machine, count: usize) -> Result<()> {
+        Exec::new(machine.place(), &self.name, ["sh", "-ec", WAIT_NICS, "sh", &count.to_string()])
+            .run()
+            .map(drop)
     }
 
     pub(crate) fn no_such_nic(&self, number: u8) -> Error {
