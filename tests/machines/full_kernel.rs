@@ -2,33 +2,10 @@
 //! machine, which boots and loses power for real.
 
 use linesman_lab::Node;
+use linesman_lab::documents::STACK;
 use linesman_tests::agent_host::AgentHost;
 use linesman_tests::{Host, observe};
 use serde_json::{Value, json};
-
-const STACK: &str = "interfaces:
-- name: bond0
-  type: bond
-  state: up
-  ipv4: {enabled: false}
-  ipv6: {enabled: false}
-  link-aggregation:
-    mode: active-backup
-    options: {miimon: 100}
-    port: [eth1, eth2]
-- name: bond0.100
-  type: vlan
-  state: up
-  vlan: {base-iface: bond0, id: 100}
-  ipv4: {enabled: false}
-  ipv6: {enabled: false}
-- name: br100
-  type: linux-bridge
-  state: up
-  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.100.0.2, prefix-length: 24}]}
-  ipv6: {enabled: false}
-  bridge: {options: {stp: {enabled: false}}, port: [{name: bond0.100}]}
-";
 
 /// Another mode, another tag and another address; and the node leaves the network of its gateway.
 fn cuts_off(node: &Node) -> String {
@@ -44,10 +21,10 @@ fn cuts_off(node: &Node) -> String {
 }
 
 /// Emulated, a change takes many times as long.
-const PATIENT: &[&str] = &["--settle", "60s", "--timeout", "280s", "--dead-man", "60s"];
+pub(crate) const PATIENT: &[&str] = &["--settle", "60s", "--timeout", "280s", "--dead-man", "60s"];
 
 /// As other tools show it.
-fn stack(node: &Node) -> Value {
+pub(crate) fn stack(node: &Node) -> Value {
     let info = |name: &str| observe::link(node, name).unwrap_or_default()["linkinfo"]["info_data"].clone();
     let master = |name: &str| observe::link(node, name).unwrap_or_default()["master"].clone();
     json!({
@@ -61,7 +38,7 @@ fn stack(node: &Node) -> Value {
     })
 }
 
-fn expected(node: &Node) -> Value {
+pub(crate) fn expected(node: &Node) -> Value {
     json!({
         "mode": "active-backup",
         "miimon": 100,

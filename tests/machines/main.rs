@@ -4,3 +4,5 @@
 
 mod full_kernel;
 mod kinds;
+mod power_cuts;
+mod stacks;

@@ -11,6 +11,12 @@ use crate::{Host, wait};
 
 pub const POLICIES: &str = "/etc/linesman/policies";
 
+/// All that `deploy/host` brings; nothing is enabled.
+pub fn install_units(node: &Node) {
+    install(node, &deploy(), Path::new("/"));
+    node.sh("systemd-tmpfiles --create linesman.conf && systemctl daemon-reload").expect("units are read");
+}
+
 /// A host with `linesman agent --standalone` on it.
 #[derive(Debug)]
 pub struct AgentHost {
@@ -40,12 +46,7 @@ impl AgentHost {
     pub fn unit(name: &str) -> Self {
         let host = Host::built(name, |node| node.systemd(true));
         let agent_host = Self { agent: RefCell::new(None), flags: &[], host };
-        install(&agent_host.host.node, &deploy(), Path::new("/"));
-        agent_host
-            .host
-            .node
-            .sh("systemd-tmpfiles --create linesman.conf && systemctl daemon-reload")
-            .expect("units are read");
+        install_units(&agent_host.host.node);
         let enable =
             ["systemctl", "enable", "--now", "linesman-recover-boot", "linesman-recover", "linesman-agent"];
         agent_host.host.node.run(enable).expect("units are enabled and started");
@@ -148,7 +149,8 @@ impl AgentHost {
     #[track_caller]
     pub fn wait_phase(&self, name: &str, phase: &str) {
         let status = || format!("{:#}", self.status());
-        wait::eventually(&format!("{name} is {phase}"), || self.phase(name) == phase, status);
+        let is = || self.phase(name) == phase;
+        wait::eventually_on(&self.host.node, &format!("{name} is {phase}"), is, status);
     }
 
     /// Sources of the changes that were made, in order.

@@ -4,6 +4,7 @@
 
 pub mod agent_host;
 pub mod api;
+pub mod campaign;
 pub mod fleet;
 pub mod observe;
 pub mod simulated_fleet;
@@ -169,7 +170,7 @@ impl Host {
 
     #[track_caller]
     pub fn eventually(&self, what: &str, holds: impl FnMut() -> bool) {
-        wait::eventually(what, holds, String::new);
+        wait::eventually_on(&self.node, what, holds, String::new);
     }
 
     /// Nothing open, nothing unfinished, reachable from outside.

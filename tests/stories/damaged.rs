@@ -54,6 +54,29 @@ fn a_damaged_snapshot_is_reported_and_does_not_block_later_changes() {
     host.assert_settled();
 }
 
+/// As a file system without them on its disk leaves them: names without content, and files that were to be renamed.
+#[test]
+fn what_a_power_cut_leaves_of_profiles_is_restored_or_removed() {
+    const FOLDER: &str = "/etc/NetworkManager/system-connections";
+    let host = Host::new("cut-profiles");
+    let list = || host.node.sh(&format!("cd {FOLDER} && ls -A && cat *.nmconnection | grep ^uuid=")).unwrap();
+    let before = list();
+    host.node
+        .write_file("/etc/lab/boot.d/50-linesman", "#!/bin/sh\nexec linesman recover --boot\n", 0o755)
+        .unwrap();
+    let _apply = host.start_apply(BRIDGE, &[], "applied");
+    host.wait_failpoint("applied");
+    let damage = "truncate -s 0 *.nmconnection && touch br1.nmconnection.A1B2C3 .br1.nmconnection.tmp";
+    host.node.sh(&format!("cd {FOLDER} && {damage}")).unwrap();
+    host.node.power_cut().unwrap();
+    host.node.boot().unwrap();
+    let recovered = host.linesman(&["recover"]);
+    assert!(recovered.success(), "{}{}", recovered.stdout, recovered.stderr);
+    assert_eq!(list(), before);
+    assert_eq!(host.last_verdict(), "rolled-back");
+    host.assert_settled();
+}
+
 /// Upgraded or downgraded in mid-change: what the version before wrote, and what the next one may add, is recovered; a
 /// format that is not known is refused and left alone.
 #[test]

@@ -98,6 +98,13 @@ fn a_device_is_found_by_its_mac_address(host: &Host) {
         ),
     );
     assert!(!shell(host, "ip -4 -br address show eth1").contains("192.0.2.2"), "its profile is gone");
+    // With a profile of its own, NMState alone takes the name for that of a device.
+    let beside =
+        "  profile-name: uplink\n  alt-names: [{name: storage-nic}]\n  ethtool: {feature: {rx-gro: true}}\n";
+    settles(host, &storage("192.0.2.3", beside));
+    assert!(shell(host, "nmcli -g NAME,DEVICE connection show --active").contains("uplink:eth1"));
+    assert!(shell(host, "ip link show storage-nic").contains("eth1"));
+    settles(host, "interfaces: [{name: eth1, type: ethernet, state: absent}]\n");
 }
 
 fn what_cannot_hold_is_refused(host: &Host) {

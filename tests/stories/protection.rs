@@ -283,6 +283,10 @@ fn patience_grows_with_what_the_change_makes_slow() {
     let plan = host.linesman(&["plan", &host.document(&bridge)]);
     let shown = "patience: 44 s unless set: br1 forwards after 24 s (spanning tree)";
     assert!(plan.stdout.contains(shown), "{}", plan.stdout);
+    let short = host.try_apply(&bridge, &["--patience", "3s"]);
+    assert_eq!(short.code(), Some(5), "{}{}", short.stdout, short.stderr);
+    assert!(short.stdout.contains("(patience 3 s)"), "{}", short.stdout);
+    host.assert_settled();
     let output = host.apply(&bridge);
     assert_eq!(output.code(), Some(0), "{}{}", output.stdout, output.stderr);
     assert!(host.lab.hub().ping(host.node.mgmt_ipv4()));

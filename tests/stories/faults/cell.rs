@@ -1,13 +1,17 @@
 //! The matrix: who is struck, at which step boundary, in the middle of which change.
 
 use std::fmt;
+use std::time::Duration;
 
 use linesman_lab::Daemon;
+use linesman_tests::campaign::Chance;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Victim {
     /// kill -9 of `linesman apply`.
     Agent,
+    /// Asked to end, as `systemctl stop` does it.
+    AgentTerminated,
     /// Stopped until NetworkManager's own timer has expired, then continued.
     AgentPaused,
     Worker,
@@ -16,18 +20,27 @@ pub enum Victim {
     /// Both stopped until NetworkManager has rolled back; the worker continues first.
     BothPaused,
     Daemon(Daemon),
+    /// Asked to end, and started again.
+    Restarted(Daemon),
+    /// Stopped in the middle of whatever it does, for a while.
+    Paused(Daemon),
     /// Killed with the agent: no checkpoint is left, and nobody to roll back.
     AgentAndNetworkManager,
     /// Killed, and started again only when the agent has given up waiting for it.
     Gone(Daemon),
     /// Not one block is free, neither for the journal nor for profiles.
     Disk,
+    /// The cable of the NIC that has the node's own address is unplugged for a while.
+    Cable,
+    /// For a while nothing that the node sends arrives, though its links stay up.
+    Silence,
     /// Everything at once, and the node boots again.
     Power,
 }
 
-pub const VICTIMS: [Victim; 14] = [
+pub const VICTIMS: [Victim; 25] = [
     Victim::Agent,
+    Victim::AgentTerminated,
     Victim::AgentPaused,
     Victim::Worker,
     Victim::WorkerPaused,
@@ -36,10 +49,20 @@ pub const VICTIMS: [Victim; 14] = [
     Victim::Daemon(Daemon::Dbus),
     Victim::Daemon(Daemon::OvsdbServer),
     Victim::Daemon(Daemon::OvsVswitchd),
+    Victim::Restarted(Daemon::NetworkManager),
+    Victim::Restarted(Daemon::Dbus),
+    Victim::Restarted(Daemon::OvsdbServer),
+    Victim::Restarted(Daemon::OvsVswitchd),
+    Victim::Paused(Daemon::NetworkManager),
+    Victim::Paused(Daemon::Dbus),
+    Victim::Paused(Daemon::OvsdbServer),
+    Victim::Paused(Daemon::OvsVswitchd),
     Victim::AgentAndNetworkManager,
     Victim::Gone(Daemon::NetworkManager),
     Victim::Gone(Daemon::OvsdbServer),
     Victim::Disk,
+    Victim::Cable,
+    Victim::Silence,
     Victim::Power,
 ];
 
@@ -100,17 +123,31 @@ impl Change {
     }
 }
 
+impl Change {
+    pub const ALL: [Self; 3] = [Self::Additive, Self::OldNetworkManager, Self::BrEx];
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub victim: Victim,
     pub boundary: Boundary,
     pub change: Change,
+    /// How long that lasts which ends by itself.
+    pub lasting: Duration,
 }
+
+/// Longer than the dead man's switch of a cell waits, shorter than NetworkManager waits for a carrier.
+const LASTING: Duration = Duration::from_secs(4);
 
 impl Cell {
     fn makes_sense(&self) -> bool {
         match self.victim {
-            Victim::Daemon(daemon) | Victim::Gone(daemon) if !self.change.has_ovs() && is_of_ovs(daemon) => {
+            Victim::Daemon(daemon)
+            | Victim::Restarted(daemon)
+            | Victim::Paused(daemon)
+            | Victim::Gone(daemon)
+                if !self.change.has_ovs() && is_of_ovs(daemon) =>
+            {
                 false
             }
             // There is none before it starts and after it has ended.
@@ -121,9 +158,18 @@ impl Cell {
             // Half a minute each.
             Victim::Gone(_) => matches!(
                 self.boundary,
-                Boundary::MidApply(250) | Boundary::Forth("applied") | Boundary::Back("rolling-back")
+                Boundary::MidApply(_) | Boundary::Forth("applied") | Boundary::Back("rolling-back")
             ),
             _ => true,
+        }
+    }
+
+    /// Without the moments that chance decides.
+    pub fn step(&self) -> String {
+        match self.boundary {
+            Boundary::MidApply(_) => "during nmstate's part".to_string(),
+            Boundary::MidBack(_) => "during the rollback".to_string(),
+            boundary => boundary.to_string(),
         }
     }
 
@@ -132,7 +178,7 @@ impl Cell {
     pub fn spares_virtual_ip(&self) -> bool {
         match self.victim {
             Victim::Power => false,
-            Victim::Daemon(_) | Victim::AgentAndNetworkManager => {
+            Victim::Daemon(_) | Victim::Restarted(_) | Victim::AgentAndNetworkManager => {
                 self.boundary != Boundary::Forth("committed")
             }
             _ => true,
@@ -147,45 +193,61 @@ fn is_of_ovs(daemon: Daemon) -> bool {
 /// Every cell of a change, victim by victim.
 pub fn all(change: Change) -> Vec<Cell> {
     let cells = VICTIMS.iter().flat_map(|victim| {
-        BOUNDARIES.iter().map(move |boundary| Cell { victim: *victim, boundary: *boundary, change })
+        let cell = |boundary| Cell { victim: *victim, boundary, change, lasting: LASTING };
+        BOUNDARIES.into_iter().map(cell)
     });
     cells.filter(Cell::makes_sense).collect()
 }
 
-/// One cell of each victim, by chance; and of the change that takes the node's own address all step
+/// How many victims a sample has.
+const SAMPLE: usize = 12;
+
+/// One cell each of some victims, by chance; and of the change that takes the node's own address all step
 /// boundaries at which the agent may be killed.
 pub fn sample(change: Change, seed: u64) -> Vec<Cell> {
     let all = all(change);
-    let mut chance = Chance(seed ^ change as u64);
+    let mut chance = Chance::new(seed ^ change as u64);
     let always = |cell: &Cell| {
         let timed = matches!(cell.boundary, Boundary::MidApply(_) | Boundary::MidBack(_));
         change == Change::BrEx && cell.victim == Victim::Agent && !timed
     };
-    let mut chosen: Vec<Cell> = VICTIMS
+    let mut victims: Vec<Vec<&Cell>> = VICTIMS
         .iter()
-        .map(|victim| all.iter().filter(|cell| cell.victim == *victim).collect::<Vec<_>>())
-        .filter_map(|cells| cells.get(chance.below(cells.len())).map(|cell| **cell))
+        .map(|victim| all.iter().filter(|cell| cell.victim == *victim).collect())
+        .filter(|cells: &Vec<&Cell>| !cells.is_empty())
         .collect();
+    while victims.len() > SAMPLE {
+        victims.remove(chance.below(victims.len()));
+    }
+    let mut chosen: Vec<Cell> = victims.iter().map(|cells| *cells[chance.below(cells.len())]).collect();
     chosen.extend(all.iter().filter(|cell| always(cell)));
     all.into_iter().filter(|cell| chosen.contains(cell)).collect()
 }
 
-/// Small and the same everywhere; nothing here needs more.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed >> 33) % limit.max(1) as u64).unwrap_or(0)
+/// Any cell, at any moment; the same for the same chance.
+pub fn draw(change: Change, chance: &mut Chance) -> Cell {
+    loop {
+        let boundary = match BOUNDARIES[chance.below(BOUNDARIES.len())] {
+            Boundary::MidApply(_) => Boundary::MidApply(chance.milliseconds(0..500)),
+            Boundary::MidBack(_) => Boundary::MidBack(chance.milliseconds(0..500)),
+            boundary => boundary,
+        };
+        let victim = VICTIMS[chance.below(VICTIMS.len())];
+        let lasting = Duration::from_millis(chance.milliseconds(200..5000));
+        let cell = Cell { victim, boundary, change, lasting };
+        if cell.makes_sense() {
+            return cell;
+        }
     }
 }
 
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}, {}", self.victim, self.boundary, self.change)
+        write!(f, "{} {}", self.victim, self.boundary)?;
+        if matches!(self.victim, Victim::Paused(_) | Victim::Cable | Victim::Silence) {
+            write!(f, " for {} ms", self.lasting.as_millis())?;
+        }
+        write!(f, ", {}", self.change)
     }
 }
 
@@ -193,14 +255,19 @@ impl fmt::Display for Victim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Agent => "agent killed",
+            Self::AgentTerminated => "agent terminated",
             Self::AgentPaused => "agent paused",
             Self::Worker => "worker killed",
             Self::WorkerPaused => "worker paused",
             Self::BothPaused => "agent and worker paused",
             Self::Daemon(daemon) => return write!(f, "{} killed", daemon.process_name()),
+            Self::Restarted(daemon) => return write!(f, "{} restarted", daemon.process_name()),
+            Self::Paused(daemon) => return write!(f, "{} paused", daemon.process_name()),
             Self::AgentAndNetworkManager => "agent and NetworkManager killed",
             Self::Gone(daemon) => return write!(f, "{} gone", daemon.process_name()),
             Self::Disk => "disk filled",
+            Self::Cable => "cable unplugged",
+            Self::Silence => "packets dropped",
             Self::Power => "power cut",
         })
     }

@@ -8,9 +8,11 @@ use serde_json::{Map, Value};
 const INTERFACES: [&str; 7] = ["eth0", "eth1", "eth2", "br1", "br-ex", "br-foreign", "foreign0"];
 /// Counters, timers, what the kernel chooses anew, and what daemons leave in it when they die: NetworkManager its
 /// MPTCP endpoints, a vswitchd with userspace bridges the promiscuity of their uplinks.
+/// A port's path cost follows the speed of its link unless NetworkManager, which is late at times, has set its default.
 /// For a while after a port came or went the kernel shortens a bridge's ageing time, and what NetworkManager asks of
 /// IPv6 addresses is shown only while it has the device.
-const NOISE: [&str; 14] = [
+const NOISE: [&str; 15] = [
+    "stp-path-cost",
     "mac-ageing-time",
     "addr-gen-mode",
     "accept-all-mac-addresses",

@@ -63,6 +63,36 @@ pub fn strike(bed: &Bed, cell: &Cell) -> Result<String, String> {
         Victim::Daemon(daemon) => {
             bed.host.node.kill_daemon(daemon).map_err(|e| e.to_string())?;
             stage.let_finish(running, &mut transcript)?;
+            if daemon == Daemon::NetworkManager && cell.boundary == Boundary::Forth("committed") {
+                // It takes a bridge that it has not quite activated for somebody else's; the unit of `recover` starts with it.
+                bed.host.node.wait_daemon(daemon).map_err(|e| e.to_string())?;
+                stage.recover(&mut transcript);
+            }
+        }
+        Victim::AgentTerminated => {
+            running.signal(Signal::SIGTERM).map_err(|e| e.to_string())?;
+            stage.let_finish(running, &mut transcript)?;
+            if let Boundary::Recovery(_) = cell.boundary {
+                // It ends at once; its unit starts it again.
+                stage.recover(&mut transcript);
+            }
+        }
+        Victim::Restarted(daemon) => {
+            bed.host.node.restart_daemon(daemon).map_err(|e| e.to_string())?;
+            stage.let_finish(running, &mut transcript)?;
+        }
+        Victim::Paused(daemon) => {
+            let node = &bed.host.node;
+            let (begin, end) = (|| node.suspend_daemon(daemon), || node.continue_daemon(daemon));
+            stage.for_a_while(begin, end, running, &mut transcript)?;
+        }
+        Victim::Cable => {
+            let (hub, node) = (bed.host.lab.hub(), &bed.host.node);
+            stage.for_a_while(|| hub.unplug(node, 0), || hub.plug(node, 0), running, &mut transcript)?;
+        }
+        Victim::Silence => {
+            let (hub, node) = (bed.host.lab.hub(), &bed.host.node);
+            stage.for_a_while(|| hub.block(node), || hub.unblock(node), running, &mut transcript)?;
         }
         Victim::AgentAndNetworkManager => {
             running.kill().map_err(|e| e.to_string())?;
@@ -205,6 +235,26 @@ impl Stage<'_> {
     fn await_timer(&self) -> Result<(), String> {
         let gone = wait(Duration::from_secs(60), || self.bed.host.open_checkpoints() == 0);
         if gone { Ok(()) } else { Err("the checkpoint did not time out".into()) }
+    }
+
+    /// The change goes on meanwhile.
+    fn for_a_while(
+        &self,
+        begin: impl FnOnce() -> linesman_lab::Result<()>,
+        end: impl FnOnce() -> linesman_lab::Result<()> + Send,
+        running: Running,
+        transcript: &mut String,
+    ) -> Result<(), String> {
+        begin().map_err(|e| e.to_string())?;
+        std::thread::scope(|scope| {
+            let ending = scope.spawn(|| {
+                std::thread::sleep(self.cell.lasting);
+                end().map_err(|e| e.to_string())
+            });
+            let finished = self.let_finish(running, transcript);
+            let ended = ending.join().map_err(|_| "a panic".to_string());
+            ended.and_then(|ended| ended).and(finished)
+        })
     }
 
     /// The agent lives: it must bring the change to its end by itself.

@@ -80,3 +80,24 @@ fn the_uplink_is_reverted_to_its_nic() {
     assert_eq!(fleet.changes("n1", "uplink"), ["committed", "committed"]);
     node.wait_reachable().expect("reached as before");
 }
+
+/// Each builds on the one before; the names sort the other way round.
+#[test]
+fn policies_that_build_on_each_other_and_are_deleted_together_are_all_reverted() {
+    let fleet = Fleet::new("deleted-stack", 1);
+    let base = json!({ "name": "br-base", "type": "linux-bridge", "state": "up", "bridge": { "port": [{ "name": "eth1" }] } });
+    let middle = json!({ "name": "mv0", "type": "mac-vlan", "state": "up",
+        "mac-vlan": { "base-iface": "br-base", "mode": "bridge", "promiscuous": true } });
+    let top = json!({ "name": "br-top", "type": "linux-bridge", "state": "up", "bridge": { "port": [{ "name": "mv0" }] },
+        "ipv4": { "enabled": true, "dhcp": false, "address": [{ "ip": "10.44.0.1", "prefix-length": 24 }] } });
+    let policies = [("z-base", base), ("m-middle", middle), ("a-top", top)];
+    for (name, interface) in &policies {
+        fleet.policy(name, &json!({ "onDelete": "Revert", "desiredState": { "interfaces": [interface] } }));
+    }
+    policies.iter().for_each(|(name, _)| fleet.wait_policy(name, "Available"));
+    fleet.cluster.run(&["delete", POLICIES, "z-base", "m-middle", "a-top", "--wait=false"]).unwrap();
+    policies.iter().for_each(|(name, _)| fleet.wait_nothing_left(name));
+    for name in ["br-top", "mv0", "br-base"] {
+        assert!(!fleet.has_interface("n1", name), "{name}");
+    }
+}

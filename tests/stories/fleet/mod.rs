@@ -20,6 +20,7 @@ mod many_policies;
 mod metrics;
 mod node_state;
 mod order;
+mod outages;
 mod own_address;
 mod paused;
 mod relabelled;

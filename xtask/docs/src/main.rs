@@ -5,6 +5,7 @@ mod codes;
 mod commands;
 mod document;
 mod drawing;
+mod faults;
 mod kinds;
 mod metrics;
 mod picture;
@@ -27,6 +28,14 @@ struct Arguments {
     /// Write nothing; fail if a page is not as it would be written
     #[arg(long)]
     check: bool,
+
+    /// First write docs/reference/faults.tsv anew, from the progress file of a campaign
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    faults: Option<PathBuf>,
+
+    /// First add the rows that have held to docs/reference/interface-kinds.txt
+    #[arg(long, value_name = "FILE", conflicts_with = "check")]
+    kinds: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -40,7 +49,16 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Fallible<()> {
-    let pages = pages()?;
+    let results = tree().join(faults::RESULTS);
+    if let Some(progress) = &arguments.faults {
+        std::fs::write(&results, faults::Results::of_campaign(&std::fs::read_to_string(progress)?).text())?;
+    }
+    let held = tree().join(kinds::HELD);
+    if let Some(since) = &arguments.kinds {
+        let before = std::fs::read_to_string(&held).unwrap_or_default();
+        std::fs::write(&held, kinds::held(&before, &std::fs::read_to_string(since)?))?;
+    }
+    let pages = pages(&std::fs::read_to_string(results)?, &std::fs::read_to_string(held)?)?;
     if arguments.check {
         return check(&pages);
     }
@@ -53,7 +71,7 @@ fn run(arguments: &Arguments) -> Fallible<()> {
     Ok(())
 }
 
-fn pages() -> Fallible<Vec<(PathBuf, String)>> {
+fn pages(faults: &str, kinds: &str) -> Fallible<Vec<(PathBuf, String)>> {
     let docs = tree().join("docs");
     Ok(vec![
         (docs.join("reference/commands.md"), commands::page()?),
@@ -61,7 +79,8 @@ fn pages() -> Fallible<Vec<(PathBuf, String)>> {
         (docs.join("reference/error-codes.md"), codes::page()),
         (docs.join("reference/document.md"), document::page()),
         (docs.join("reference/metrics.md"), metrics::page()),
-        (docs.join("reference/interface-kinds.md"), kinds::page()),
+        (docs.join("reference/interface-kinds.md"), kinds::page(kinds)),
+        (docs.join("reference/faults.md"), faults::page(faults)?),
         (
             docs.join(CHANGE),
             drawing::page(CHANGE, linesman_engine::journal::TRANSITIONS, "prepared", "done")?,
