@@ -6,6 +6,7 @@ mod agent;
 mod cut_off;
 mod fleet;
 mod incumbent;
+mod machine;
 mod quick;
 mod report;
 mod states;
@@ -14,7 +15,7 @@ mod throughput;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use linesman_lab::{Lab, Node};
+use linesman_lab::{Lab, Node, NodeBuilder};
 
 use report::BenchReport;
 
@@ -40,9 +41,10 @@ fn main() -> ExitCode {
 fn benchmarks(only: Option<&str>) -> Fallible<()> {
     linesman_lab::setup()?;
     let mut report = BenchReport::default();
-    let groups: [(&str, Group); 8] = [
+    let groups: [(&str, Group); 9] = [
         ("apply", throughput::run),
         ("no-op", quick::run),
+        ("machine", machine::run),
         ("cut-off", cut_off::run),
         ("killed", cut_off::killed),
         ("agent", agent::run),
@@ -61,12 +63,17 @@ fn benchmarks(only: Option<&str>) -> Fallible<()> {
 
 /// A node with both: linesman from beside this binary, and this binary as the incumbent.
 fn bed(name: &str) -> Fallible<(Lab, Node)> {
-    let me = std::env::current_exe()?;
     let lab = Lab::start(name)?;
-    let node = lab.node("n1").nics(3).binary(sibling(&me, "linesman")).start()?;
+    let node = furnished(lab.node("n1"))?;
+    Ok((lab, node))
+}
+
+fn furnished(node: NodeBuilder) -> Fallible<Node> {
+    let me = std::env::current_exe()?;
+    let node = node.nics(3).binary(sibling(&me, "linesman")).start()?;
     node.write_file("/usr/bin/linesman-bench", std::fs::read(&me)?, 0o755)?;
     node.configure_static()?;
-    Ok((lab, node))
+    Ok(node)
 }
 
 fn sibling(path: &Path, name: &str) -> PathBuf {

@@ -14,42 +14,62 @@ const ROUNDS: usize = 7;
 pub fn run(report: &mut BenchReport) -> Fallible<()> {
     let (_lab, node) = bed("bench-apply")?;
     let one = Goals { checkpoint_to_commit: 0.35, whole_command: 0.6 };
-    compare(&node, report, "one bridge with an address", &states::bridges(1), &states::no_bridges(1), one)?;
-    let br_ex = Goals { checkpoint_to_commit: 0.5, whole_command: 0.8 };
-    compare(&node, report, "br-ex taking over a NIC", &states::br_ex(&node), &documents::eth0(&node), br_ex)?;
-    let many = Goals { checkpoint_to_commit: 0.7, whole_command: 0.8 };
-    compare(&node, report, "100 bridges", &states::bridges(100), &states::no_bridges(100), many)
+    let (bridge, no_bridge) = (states::bridges(1), states::no_bridges(1));
+    let contest = Contest::new("one bridge with an address", &bridge, &no_bridge, one);
+    contest.run(&node, report)?;
+    let goals = Goals { checkpoint_to_commit: 0.5, whole_command: 0.8 };
+    let (br_ex, plain) = (states::br_ex(&node), documents::eth0(&node));
+    Contest::new("br-ex taking over a NIC", &br_ex, &plain, goals).run(&node, report)?;
+    let goals = Goals { checkpoint_to_commit: 0.7, whole_command: 0.8 };
+    let (many, none) = (states::bridges(100), states::no_bridges(100));
+    Contest::new("100 bridges", &many, &none, goals).run(&node, report)
 }
 
 /// Ratios to nmstate.
 #[derive(Clone, Copy, Debug)]
-struct Goals {
-    checkpoint_to_commit: f64,
-    whole_command: f64,
+pub struct Goals {
+    pub checkpoint_to_commit: f64,
+    pub whole_command: f64,
 }
 
-fn compare(
-    node: &Node,
-    report: &mut BenchReport,
-    name: &str,
-    state: &str,
-    undo: &str,
-    goals: Goals,
-) -> Fallible<()> {
+/// A state that both apply, in turn.
+#[derive(Debug)]
+pub struct Contest<'a> {
+    pub name: &'a str,
+    pub state: &'a str,
+    pub undo: &'a str,
+    pub goals: Goals,
+    pub rounds: usize,
+    /// Of `linesman apply`.
+    pub flags: &'a [&'a str],
+}
+
+impl<'a> Contest<'a> {
+    fn new(name: &'a str, state: &'a str, undo: &'a str, goals: Goals) -> Self {
+        Self { name, state, undo, goals, rounds: ROUNDS, flags: &[] }
+    }
+
+    pub fn run(&self, node: &Node, report: &mut BenchReport) -> Fallible<()> {
+        compare(node, report, self)
+    }
+}
+
+fn compare(node: &Node, report: &mut BenchReport, contest: &Contest<'_>) -> Fallible<()> {
+    let Contest { name, state, undo, goals, rounds, flags } = *contest;
     let (mut ours, mut theirs, mut peaks) = (Vec::new(), Vec::new(), Vec::new());
     let (mut our_commands, mut their_commands) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        let (outcome, command) = apply(node, state)?;
+    for _ in 0..rounds {
+        let (outcome, command) = apply(node, state, flags)?;
         our_commands.push(command);
         ours.push(outcome["milliseconds"].as_f64().unwrap_or(f64::NAN));
         peaks.push(outcome["worker_peak_kib"].as_f64().unwrap_or(f64::NAN) / 1024.0);
-        apply(node, undo)?;
+        apply(node, undo, flags)?;
         node.write_file("/root/incumbent.yaml", state, 0o600)?;
         let start = Instant::now();
         let text = node.command(["linesman-bench", "incumbent", "apply", "/root/incumbent.yaml"])?.run()?;
         their_commands.push(milliseconds_since(start));
         theirs.push(serde_json::from_str::<Value>(text.trim())?["milliseconds"].as_f64().unwrap_or(f64::NAN));
-        apply(node, undo)?;
+        apply(node, undo, flags)?;
         eprint!(".");
     }
     eprintln!(" {name}");
@@ -78,20 +98,12 @@ fn milliseconds_since(start: Instant) -> f64 {
 }
 
 /// The outcome, and the milliseconds of the whole command.
-fn apply(node: &Node, state: &str) -> Fallible<(Value, f64)> {
+fn apply(node: &Node, state: &str, flags: &[&str]) -> Fallible<(Value, f64)> {
     node.write_file("/root/bench.yaml", state, 0o600)?;
     let start = Instant::now();
-    let output = node.exec([
-        "linesman",
-        "apply",
-        "/root/bench.yaml",
-        "-o",
-        "json",
-        "--probe",
-        "gateway:v4",
-        "--probe",
-        "dns",
-    ])?;
+    let words =
+        ["linesman", "apply", "/root/bench.yaml", "-o", "json", "--probe", "gateway:v4", "--probe", "dns"];
+    let output = node.exec([&words, flags].concat())?;
     let milliseconds = milliseconds_since(start);
     if !output.success() {
         return Err(format!("linesman apply failed:\n{}\n{}", output.stdout, output.stderr).into());
