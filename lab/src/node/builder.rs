@@ -7,7 +7,7 @@ use crate::boot::Plan;
 use crate::error::{Doing, Error, Result};
 use crate::lab::Shared;
 use crate::layer::{create, put};
-use crate::vm::{Identity, MOST_DISKS, Nic, VmPlan};
+use crate::vm::{Identity, MOST_DISKS, Nic, NicModel, VmPlan};
 use crate::{NETWORKS, Root, address, cgroup, systemd};
 
 #[derive(Debug)]
@@ -22,6 +22,7 @@ pub struct NodeBuilder {
     disks: Vec<(PathBuf, u64)>,
     systemd: bool,
     vm: bool,
+    intel_nics: bool,
 }
 
 impl NodeBuilder {
@@ -37,6 +38,7 @@ impl NodeBuilder {
             disks: vec![],
             systemd: false,
             vm: false,
+            intel_nics: false,
         }
     }
 
@@ -61,6 +63,13 @@ impl NodeBuilder {
     /// mid-write, and loses what was not synced. It starts from a saved state; `boot` boots it for real, in half a minute.
     pub fn vm(mut self, on: bool) -> Self {
         self.vm = on;
+        self
+    }
+
+    /// Of a virtual machine: all NICs but the first are Intel's 82576, which has rings, coalescing, pause frames and virtual
+    /// functions.
+    pub fn intel_nics(mut self, on: bool) -> Self {
+        self.intel_nics = on;
         self
     }
 
@@ -113,7 +122,9 @@ impl NodeBuilder {
         let disks = self.small_disks(&folder);
         self.make_disks(&disks)?;
         let number = self.number.unwrap_or_default();
-        let nic = |nic| Nic { tap: address::port(number, nic), mac: address::mac(number, nic) };
+        let model = |nic: u8| if self.intel_nics && nic > 0 { NicModel::Igb } else { NicModel::Virtio };
+        let nic =
+            |nic| Nic { tap: address::port(number, nic), mac: address::mac(number, nic), model: model(nic) };
         let plan = VmPlan::new(&self.name, folder, (0..self.nics).map(nic).collect(), &self.binaries, disks)?;
         let identity = Identity { machine_id: machine_id()?, dad: self.dad };
         let node = self.node(Kind::Vm(plan));
@@ -159,6 +170,9 @@ impl NodeBuilder {
         }
         if self.vm && self.root != Root::Forky {
             return Err(Error::refused("a virtual machine runs Debian forky: leave root() out"));
+        }
+        if self.intel_nics && !self.vm {
+            return Err(Error::refused("only a virtual machine has Intel NICs: add vm(true)"));
         }
         if self.vm && self.disks.len() >= MOST_DISKS {
             return Err(Error::refused(format!(

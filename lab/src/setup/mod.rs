@@ -2,9 +2,11 @@
 
 mod kubernetes;
 mod packages;
+mod qemu;
 mod roots;
 
 pub use kubernetes::Kubernetes;
+pub(crate) use qemu::Qemu;
 pub use roots::Root;
 
 use std::path::Path;

@@ -14,8 +14,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("mkfs.ext4", "e2fsprogs"),
 ];
 
-const NEEDED_FOR_VMS: &[(&str, &str)] =
-    &[("qemu-system-x86_64", "qemu-system-x86"), ("qemu-img", "qemu-utils"), ("mke2fs", "e2fsprogs")];
+const NEEDED_FOR_VMS: &[(&str, &str)] = &[("mmdebstrap", "mmdebstrap"), ("mke2fs", "e2fsprogs")];
 
 const DIRECTORIES: &[&str] = &["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/usr/local/bin"];
 

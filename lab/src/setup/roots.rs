@@ -70,36 +70,36 @@ impl Root {
         let unfinished = path.with_extension("unfinished");
         let log = path.with_extension("log");
         remove_tree(&unfinished)?;
-        self.bootstrap(&unfinished, &log)?;
+        bootstrap(self.suite(), "minbase", &self.packages(), &unfinished, &log)?;
         fs::rename(&unfinished, path).doing_to("put in place", path)?;
         step(&format!("Debian {} for nodes is ready", self.suite()));
         Ok(())
     }
-
-    /// The Release file's expiry date is not checked, for mirrors that lag behind; its signature is.
-    fn bootstrap(self, target: &Path, log: &Path) -> Result<()> {
-        let output = File::create(log).doing_to("create", log)?;
-        let errors = output.try_clone().doing_to("open", log)?;
-        let status = super::dies_with_us("mmdebstrap")
-            .args(["--mode=root", "--variant=minbase"])
-            .arg("--aptopt=APT::Install-Recommends \"false\"")
-            .arg("--aptopt=Acquire::Check-Valid-Until \"false\"")
-            .args(
-                ["man", "doc", "locale", "info"]
-                    .map(|dir| format!("--dpkgopt=path-exclude=/usr/share/{dir}/*")),
-            )
-            .arg(format!("--include={}", self.packages()))
-            .arg(self.suite())
-            .arg(target)
-            .stdin(Stdio::null())
-            .stdout(output)
-            .stderr(errors)
-            .status()
-            .doing(|| "run mmdebstrap".into())?;
-        if status.success() { Ok(()) } else { Err(failure(self, log)) }
-    }
 }
 
-fn failure(root: Root, log: &Path) -> Error {
-    Error::Root { root: root.suite().into(), log: log.into(), tail: super::tail(log) }
+/// Debian packages and what they depend on, as mmdebstrap's `variant` unpacks or configures them. The Release file's expiry
+/// date is not checked, for mirrors that lag behind; its signature is.
+pub(super) fn bootstrap(suite: &str, variant: &str, packages: &str, target: &Path, log: &Path) -> Result<()> {
+    let output = File::create(log).doing_to("create", log)?;
+    let errors = output.try_clone().doing_to("open", log)?;
+    let status = super::dies_with_us("mmdebstrap")
+        .args(["--mode=root", &format!("--variant={variant}")])
+        .arg("--aptopt=APT::Install-Recommends \"false\"")
+        .arg("--aptopt=Acquire::Check-Valid-Until \"false\"")
+        .args(
+            ["man", "doc", "locale", "info"].map(|dir| format!("--dpkgopt=path-exclude=/usr/share/{dir}/*")),
+        )
+        .arg(format!("--include={packages}"))
+        .arg(suite)
+        .arg(target)
+        .stdin(Stdio::null())
+        .stdout(output)
+        .stderr(errors)
+        .status()
+        .doing(|| "run mmdebstrap".into())?;
+    if status.success() { Ok(()) } else { Err(failure(suite, log)) }
+}
+
+fn failure(suite: &str, log: &Path) -> Error {
+    Error::Root { root: suite.into(), log: log.into(), tail: super::tail(log) }
 }

@@ -12,7 +12,7 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 
 use super::guest::Guest;
-use super::hardware::{Disk, Hardware, Nic, disk_port, nic_id, nic_port};
+use super::hardware::{Disk, Hardware, Nic, disk_port, nic_backend, nic_id};
 use super::qmp::Qmp;
 use crate::error::{Doing, Error, Result};
 use crate::exec::Place;
@@ -20,7 +20,6 @@ use crate::files;
 use crate::lab::lock;
 use crate::life::Life;
 
-pub(crate) const QEMU: &str = "qemu-system-x86_64";
 /// Exists once the last of our units has run.
 const UP: &str = "/run/lab/up";
 /// For a boot: half a minute alone, more beside other tests.
@@ -165,16 +164,9 @@ impl Machine {
 
     /// Until the guest has found it, so that several have the names that their order says.
     pub(crate) fn plug_nic(&self, number: u8, nic: &Nic) -> Result<()> {
-        let (id, backend) = (nic_id(number), format!("net{number}"));
         self.control(|qmp| {
-            let tap = json!({ "type": "tap", "id": backend, "ifname": nic.tap, "script": "no", "downscript": "no", "vnet_hdr": false });
-            qmp.execute("netdev_add", tap)?;
-            let bus = nic_port(number);
-            let device = json!({
-                "driver": "virtio-net-pci", "id": id, "netdev": backend, "bus": bus, "mac": nic.mac, "romfile": "",
-                "speed": 1000, "duplex": "full",
-            });
-            qmp.execute("device_add", device).map(drop)
+            qmp.execute("netdev_add", nic.backend(number))?;
+            qmp.execute("device_add", nic.device(number)).map(drop)
         })?;
         let name = format!("/sys/class/net/eth{number}");
         let deadline = Instant::now() + PATIENCE;
@@ -194,7 +186,7 @@ impl Machine {
             qmp.forget_events();
             qmp.execute("device_del", json!({ "id": id }))?;
             qmp.wait_for("DEVICE_DELETED", "device", &id, PATIENCE)?;
-            qmp.execute("netdev_del", json!({ "id": format!("net{number}") })).map(drop)
+            qmp.execute("netdev_del", json!({ "id": nic_backend(number) })).map(drop)
         })
     }
 

@@ -16,7 +16,7 @@ mod visitor;
 
 pub(crate) use call::End;
 pub(crate) use guest::{Channel, Guest};
-pub(crate) use hardware::{MOST_DISKS, Nic};
+pub(crate) use hardware::{MOST_DISKS, Nic, NicModel};
 pub(crate) use machine::Machine;
 pub(crate) use plan::{Identity, VmPlan};
 pub(crate) use seat::take as take_seat;
@@ -24,7 +24,7 @@ pub(crate) use visitor::visit;
 
 use crate::error::Result;
 
-/// The image and the saved machine; made at most once, and safely when called by many.
+/// qemu, the image and the saved machine; made at most once, and safely when called by many.
 pub fn setup() -> Result<()> {
-    saved::Saved::ensure(&image::Image::ensure()?).map(drop)
+    saved::Saved::ensure(&image::Image::ensure()?, &crate::setup::Qemu::ensure()?).map(drop)
 }

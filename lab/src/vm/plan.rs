@@ -8,13 +8,14 @@ use nix::sched::CloneFlags;
 
 use super::hardware::{Disk, Hardware, Memory, Nic};
 use super::image::Image;
-use super::machine::{Machine, QEMU};
+use super::machine::Machine;
 use super::programs;
 use super::saved::{Saved, layer_over};
 use crate::error::{Error, Result};
 use crate::exec::Exec;
 use crate::layer::create;
 use crate::namespaces::Namespaces;
+use crate::setup::Qemu;
 use crate::tree::remove_tree;
 
 const IDENTITY: &str = include_str!("files/identity.sh");
@@ -25,6 +26,7 @@ pub(crate) struct VmPlan {
     name: String,
     folder: PathBuf,
     image: Image,
+    qemu: Qemu,
     nics: Vec<Nic>,
     disks: Vec<Disk>,
     /// Where the guest mounts the disks that have a place of their own.
@@ -55,7 +57,15 @@ impl VmPlan {
             places.push((serial.clone(), place));
             disks.push(Disk { image, serial, read_only: false });
         }
-        Ok(Self { name: name.into(), image: Image::ensure()?, folder, nics, disks, places })
+        Ok(Self {
+            name: name.into(),
+            image: Image::ensure()?,
+            qemu: Qemu::ensure()?,
+            folder,
+            nics,
+            disks,
+            places,
+        })
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -81,10 +91,10 @@ impl VmPlan {
 
     /// For the first time: from a saved machine. One that qemu does not take is made anew, once.
     pub(crate) fn start(&self, hub: &Namespaces, identity: &Identity) -> Result<Machine> {
-        let saved = Saved::ensure(&self.image)?;
+        let saved = Saved::ensure(&self.image, &self.qemu)?;
         let machine = self.restore(hub, &saved).or_else(|_| {
             saved.discard()?;
-            self.restore(hub, &Saved::ensure(&self.image)?)
+            self.restore(hub, &Saved::ensure(&self.image, &self.qemu)?)
         })?;
         machine.wait_awake()?;
         for (number, disk) in self.disks.iter().enumerate() {
@@ -100,7 +110,7 @@ impl VmPlan {
 
     fn restore(&self, hub: &Namespaces, saved: &Saved) -> Result<Machine> {
         remove_tree(&self.disk())?;
-        layer_over(&saved.disk(), "qcow2", &self.disk())?;
+        layer_over(&self.qemu, &saved.disk(), "qcow2", &self.disk())?;
         let mut hardware = self.hardware(Memory::From(saved.memory()));
         // Plugged in afterwards: the saved machine has none of them.
         (hardware.nics, hardware.disks) = (vec![], vec![]);
@@ -144,7 +154,7 @@ impl VmPlan {
         hub.assert_in_lab(&self.what())?;
         let kinds = CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWPID;
         let spawn = |command: &mut Command| hub.spawn_in(kinds, command);
-        Machine::start(&self.what(), &self.folder, hardware, Command::new(QEMU), spawn)
+        Machine::start(&self.what(), &self.folder, hardware, self.qemu.system(), spawn)
     }
 
     fn furnish(&self, machine: &Machine, identity: &Identity) -> Result<()> {

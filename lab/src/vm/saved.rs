@@ -8,11 +8,12 @@ use std::time::Instant;
 
 use super::hardware::{Hardware, Memory};
 use super::image::Image;
-use super::machine::{Machine, QEMU};
+use super::machine::Machine;
 use crate::error::{Doing, Result};
 use crate::exec::Exec;
 use crate::layer::create;
 use crate::progress::step;
+use crate::setup::Qemu;
 use crate::tree::remove_tree;
 use crate::{lock, setup};
 
@@ -38,12 +39,12 @@ impl Saved {
     }
 
     /// Made first if it is not there yet; by one process at a time.
-    pub(crate) fn ensure(image: &Image) -> Result<Self> {
-        let saved = Self { folder: image.folder().join(edition()?) };
+    pub(crate) fn ensure(image: &Image, qemu: &Qemu) -> Result<Self> {
+        let saved = Self { folder: image.folder().join(edition(qemu)?) };
         if !saved.folder.exists() {
             let _one_at_a_time = lock::wait_for(&image.folder().join("saved.lock"))?;
             if !saved.folder.exists() {
-                saved.make(image)?;
+                saved.make(image, qemu)?;
             }
         }
         Ok(saved)
@@ -54,18 +55,19 @@ impl Saved {
         remove_tree(&self.folder)
     }
 
-    fn make(&self, image: &Image) -> Result<()> {
+    fn make(&self, image: &Image, qemu: &Qemu) -> Result<()> {
         step("booting a virtual machine and saving it (once; about a minute)");
         let begin = Instant::now();
         let unfinished = Self { folder: self.folder.with_extension("unfinished") };
         remove_tree(&unfinished.folder)?;
         create(&unfinished.folder)?;
-        layer_over(&image.disk(), "raw", &unfinished.disk())?;
+        layer_over(qemu, &image.disk(), "raw", &unfinished.disk())?;
         let hardware = template(image, &unfinished);
         // No network at all, not even the machine's.
-        let mut command = setup::dies_with_us("unshare");
-        command.args(["--net", QEMU]);
-        let spawn = |command: &mut Command| command.spawn().doing(|| format!("start {QEMU}"));
+        let mut starter = setup::dies_with_us("unshare");
+        starter.arg("--net");
+        let command = qemu.system_by(starter);
+        let spawn = |command: &mut Command| command.spawn().doing(|| "start qemu".into());
         let machine =
             Machine::start("the machine to be saved", &unfinished.folder, &hardware, command, spawn)?;
         machine.wait_booted()?;
@@ -94,8 +96,8 @@ fn template(image: &Image, saved: &Saved) -> Hardware {
 }
 
 /// Another qemu or other hardware cannot take it.
-fn edition() -> Result<String> {
-    let output = Command::new(QEMU).arg("--version").output().doing(|| format!("run {QEMU}"))?;
+fn edition(qemu: &Qemu) -> Result<String> {
+    let output = qemu.system().arg("--version").output().doing(|| "run qemu".into())?;
     let nothing = PathBuf::new();
     let parts = Hardware {
         kernel: nothing.clone(),
@@ -111,8 +113,8 @@ fn edition() -> Result<String> {
 }
 
 /// A qcow2 image that holds what differs from the one below.
-pub(crate) fn layer_over(below: &Path, format: &str, image: &Path) -> Result<()> {
-    let mut command = Command::new("qemu-img");
+pub(crate) fn layer_over(qemu: &Qemu, below: &Path, format: &str, image: &Path) -> Result<()> {
+    let mut command = qemu.img();
     command.args(["create", "-q", "-f", "qcow2", "-F", format, "-b"]).arg(below).arg(image);
     setup::run_quietly(&mut command)
 }

@@ -24,9 +24,13 @@ printf 'MODULES=list\nCOMPRESS=gzip\n' >root/etc/initramfs-tools/conf.d/lab
 printf 'virtio_pci\nvirtio_blk\nvirtio_console\next4\n' >root/etc/initramfs-tools/modules
 # Not the kernel for clouds, which has no hsr and no NIC with virtual functions.
 apt --yes install linux-image-amd64 initramfs-tools
+# For 802.1X and MACsec, with somebody at the other end.
+apt --yes install wpasupplicant hostapd
+# Started when they are needed; a boot is slow enough.
+rm -f root/etc/systemd/system/multi-user.target.wants/wpa_supplicant.service root/etc/systemd/system/multi-user.target.wants/hostapd.service
 cp root/boot/vmlinuz-* vmlinuz
 cp root/boot/initrd.img-* initrd.img
-for module in bonding 8021q vrf dummy macvlan macvtap ipvlan vxlan openvswitch hsr macsec bridge veth igb; do
+for module in bonding 8021q vrf dummy macvlan macvtap ipvlan vxlan openvswitch hsr macsec bridge veth igb igbvf; do
   # The kernel's own file names use either character.
   name=$(printf %s "$module" | sed 's/[_-]/[_-]/g')
   found=$(find root/usr/lib/modules -name "$name.ko*" | head -n 1)

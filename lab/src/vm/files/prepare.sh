@@ -1,8 +1,8 @@
 # What is done once before a machine is saved. Each started from it then has its own identity; NetworkManager reads its
 # secret key only when it first needs it.
 test ! -e /var/lib/NetworkManager/secret_key
-# The driver is there before the NICs are.
-modprobe virtio_net
+# The drivers are there before the NICs are.
+modprobe --all virtio_net igb igbvf
 # What a machine needs at once when it is started from this is in memory already.
 nmcli device >/dev/null
 ip -json link >/dev/null
