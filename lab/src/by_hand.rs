@@ -85,7 +85,7 @@ pub fn own(options: &LabOptions, mut report: impl FnMut(&str), ready: impl FnOnc
 
 fn start_nodes(lab: &Lab, options: &LabOptions) -> Result<Vec<Node>> {
     let nodes = lab.nodes_with(options.nodes, |builder| {
-        let builder = builder.nics(NICS).systemd(options.systemd).vm(options.vm);
+        let builder = builder.nics(NICS).systemd(options.systemd).vm(options.vm).intel_nics(options.vm);
         options.binary.iter().fold(builder, |builder, binary| builder.binary(binary))
     })?;
     std::thread::scope(|scope| {

@@ -78,10 +78,13 @@ fn record(batch: &[Case]) {
 fn are_kept(cases: &[Case]) {
     let begun = Instant::now();
     let step = |what: &str| println!("{:6.0} s  {what}", begun.elapsed().as_secs_f64());
-    let agent_host = AgentHost::with(Host::built("kinds", |node| node.vm(true)), PATIENT);
+    let nics: Vec<Case> = cases.iter().filter(|case| case.is_nic).cloned().collect();
+    let host = Host::built("kinds", |node| node.vm(true).intel_nics(!nics.is_empty()));
+    let agent_host = AgentHost::with(host, PATIENT);
     let host = &agent_host.host;
-    let state: Value = cases.iter().flat_map(|case| case.state.clone()).collect();
-    let changed: Value = cases.iter().flat_map(|case| case.changed.clone()).collect();
+    let state = linesman_kinds::together(cases.iter().map(|case| case.state.clone()));
+    let changed = linesman_kinds::together(cases.iter().map(|case| case.changed.clone()));
+    let at_first = seen(host, &nics);
 
     agent_host.write(POLICY, &policy(&state));
     in_sync(&agent_host);
@@ -122,8 +125,10 @@ fn are_kept(cases: &[Case]) {
     agent_host.remove(POLICY);
     host.eventually("all of it is reverted", || {
         let links = host.node.run(["ls", "/sys/class/net"]).unwrap_or_default();
-        cases.iter().all(|case| !links.lines().any(|link| link == case.interface))
+        let made = cases.iter().filter(|case| !case.is_nic);
+        made.into_iter().all(|case| !links.lines().any(|link| link == case.interface))
     });
+    host.eventually("NICs are as they were", || seen(host, &nics) == at_first);
     agent_host.stop();
     step("reverted");
 }
@@ -200,7 +205,10 @@ fn misjudged(host: &Host, altered: &[&Case]) -> Vec<String> {
     let found: Value = serde_json::from_str(&output.stdout).expect("diff prints JSON");
     let found = found[POLICY].as_array().cloned().unwrap_or_default();
     let paths: Vec<&str> = found.iter().filter_map(|difference| difference["path"].as_str()).collect();
-    let about = |path: &str, case: &Case| path.starts_with(&format!("interfaces[{}", case.interface));
+    let about = |path: &str, case: &Case| match case.is_nic {
+        true => path.starts_with(&format!("interfaces[{}].{}", case.interface, case.property)),
+        false => path.starts_with(&format!("interfaces[{}", case.interface)),
+    };
     let unseen = altered.iter().filter(|case| !paths.iter().any(|path| about(path, case)));
     let unexplained = paths.iter().filter(|path| !altered.iter().any(|case| about(path, case)));
     let unseen = unseen.map(|case| format!("{case} was altered, and is not seen"));

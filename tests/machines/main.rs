@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod full_kernel;
+mod hardware;
 mod kinds;
 mod power_cuts;
 mod stacks;

@@ -36,6 +36,8 @@ pub struct Facts {
     pub missing_files: BTreeSet<String>,
     /// A document needs Open vSwitch with DPDK, and here it runs without.
     pub lacks_dpdk: bool,
+    /// A document has an IPsec tunnel, and NetworkManager no plugin for it.
+    pub lacks_libreswan: bool,
 }
 
 /// A profile that NetworkManager keeps in /etc/sysconfig/network-scripts.

@@ -33,5 +33,6 @@ pub mod state;
 pub mod terminal;
 pub mod verify;
 pub mod version;
+pub mod virtual_function;
 pub mod why;
 pub mod yaml;

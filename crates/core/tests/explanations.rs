@@ -16,8 +16,8 @@ use linesman_core::document::{self, Document, MAX_BYTES};
 use linesman_core::facts::{Facts, IfcfgProfile};
 use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::plan::codes::{
-    BASE_GOES, BRIDGE_OF_OTHERS, IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_DPDK, NO_SUPPLICANT,
-    OVS_NOT_RUNNING,
+    BASE_GOES, BRIDGE_OF_OTHERS, IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_DPDK, NO_LIBRESWAN,
+    NO_SUPPLICANT, OVS_NOT_RUNNING,
 };
 use linesman_core::plan::plan;
 use linesman_tools::import::{Input, import};
@@ -98,6 +98,7 @@ fn spoken(example: &Explanation, text: &str) -> Vec<&'static str> {
         virtual_functions: [("eth1".to_owned(), 8)].into(),
         missing_files: ["/etc/pki/worker.pem".to_owned()].into(),
         lacks_dpdk: example.code == NO_DPDK,
+        lacks_libreswan: example.code == NO_LIBRESWAN,
         ..Facts::default()
     };
     // The check knows as much of this one as a host does, and speaks first.

@@ -27,6 +27,9 @@ struct WorkerRequest {
     dead_man: u32,
     override_interface: bool,
     memory_only: bool,
+    /// By nmstate: it waits nowhere else for virtual functions that a document makes and uses.
+    #[serde(default)]
+    verify: bool,
     parent: u32,
 }
 
@@ -59,6 +62,7 @@ impl Worker {
         desired: &Value,
         dead_man: Duration,
         options: ApplyOptions,
+        verify: bool,
         arguments: &[String],
     ) -> Result<Self> {
         let failed = |e: std::io::Error| Error::call("starting the worker", e);
@@ -67,6 +71,7 @@ impl Worker {
             dead_man: u32::try_from(dead_man.as_secs()).unwrap_or(u32::MAX),
             override_interface: options.override_interface,
             memory_only: options.memory_only,
+            verify,
             parent: std::process::id(),
         };
         // /proc/self/exe, not the path: an upgrade may have replaced the file under us.
@@ -151,9 +156,9 @@ async fn work(request: WorkerRequest) -> WorkerReply {
     let apply = move || -> Result<(), (String, bool)> {
         let mut state: NetworkState =
             serde_json::from_value(request.desired).map_err(|e| (e.to_string(), true))?;
-        // nmstate's verification sleeps, and it winds the timer against us: ours replaces it.
+        // nmstate's verification sleeps, and it winds the timer against us: ours replaces it, but where it is needed.
         state
-            .set_verify_change(false)
+            .set_verify_change(request.verify)
             .set_commit(false)
             .set_timeout(request.dead_man)
             .set_override_iface(request.override_interface)

@@ -1,7 +1,7 @@
 //! Every interface kind and property that is tried on a full kernel: one row each, in `table/`.
 //!
 //! A row makes an interface of its own with one property that matters, so all of them fit into one document, one machine
-//! and one reboot. `docs/reference/interface-kinds.md` is written from it.
+//! and one reboot. Rows about a NIC share it. `docs/reference/interface-kinds.md` is written from it.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 const TABLE: &[&str] = &[
     include_str!("../table/bond.yaml"),
     include_str!("../table/dummy.yaml"),
+    include_str!("../table/ethernet.yaml"),
+    include_str!("../table/sr-iov.yaml"),
     include_str!("../table/hsr.yaml"),
     include_str!("../table/ip-tunnel.yaml"),
     include_str!("../table/ipvlan.yaml"),
@@ -33,6 +35,8 @@ pub struct Case {
     pub property: String,
     /// The interface that has it.
     pub interface: String,
+    /// It is a NIC, which is there before and afterwards.
+    pub is_nic: bool,
     pub was: Value,
     pub becomes: Value,
     /// What the document holds for it: the interface, what it is on, what is beside it.
@@ -56,8 +60,13 @@ impl std::fmt::Display for Case {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Kind {
     kind: String,
+    /// Of the names of interfaces that rows make.
+    #[serde(default)]
     prefix: String,
+    /// The NIC that all rows are about.
+    nic: Option<String>,
     /// How many dummies are made for each row, unless it says otherwise: `$a`, `$b`.
+    #[serde(default)]
     ports: usize,
     base: Value,
     #[serde(default)]
@@ -101,6 +110,21 @@ pub fn in_every_run(case: &Case) -> bool {
     case.interface == "kl31"
 }
 
+/// What a document holds for several rows; what they say of the same NIC is one entry.
+pub fn together(states: impl Iterator<Item = Vec<Value>>) -> Value {
+    let mut all: Vec<Value> = vec![];
+    for interface in states.flatten() {
+        match all
+            .iter_mut()
+            .find(|known| known["name"] == interface["name"] && known["type"] == interface["type"])
+        {
+            Some(known) => merge(known, &interface),
+            None => all.push(interface),
+        }
+    }
+    all.into()
+}
+
 #[expect(clippy::expect_used, reason = "the table is part of the program")]
 fn kind(text: &str) -> Vec<Case> {
     let kind: Kind = yaml_serde::from_str(text).expect("the table can be read");
@@ -108,7 +132,7 @@ fn kind(text: &str) -> Vec<Case> {
 }
 
 fn case(kind: &Kind, row: &Row, number: usize) -> Case {
-    let interface = format!("{}{number}", kind.prefix);
+    let interface = kind.nic.clone().unwrap_or_else(|| format!("{}{number}", kind.prefix));
     let last = row.file.as_deref().or(row.property.rsplit('.').next()).unwrap_or_default();
     let names = [
         ("$if", interface.clone()),
@@ -147,6 +171,7 @@ fn case(kind: &Kind, row: &Row, number: usize) -> Case {
         see: filled(row.see.as_deref().or(kind.see.as_deref()).unwrap_or_default()),
         shows,
         by_hand: by_hand.map(|command| filled(command)),
+        is_nic: kind.nic.is_some(),
         interface,
     }
 }
@@ -241,6 +266,7 @@ mod tests {
         assert!(cases.len() > 90, "{}", cases.len());
         let mut names: Vec<&str> = cases
             .iter()
+            .filter(|case| !case.is_nic)
             .flat_map(|case| &case.state)
             .filter_map(|interface| interface["name"].as_str())
             .collect();
@@ -254,6 +280,14 @@ mod tests {
             assert!(!text.contains("$if") && !text.contains("$a ") && !text.contains("$last"), "{text}");
             assert!(!case.see.is_empty(), "{} {}", case.kind, case.property);
         }
+    }
+
+    #[test]
+    fn rows_about_the_same_nic_are_one_entry() {
+        let nics = cases().into_iter().filter(|case| case.interface == "eth1");
+        let document = together(nics.map(|case| case.state));
+        assert_eq!(document.as_array().unwrap().len(), 1, "{document}");
+        assert_eq!(document[0]["ethtool"]["ring"], json!({"rx": 512, "tx": 512}));
     }
 
     #[test]

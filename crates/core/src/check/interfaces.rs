@@ -12,6 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::interface_kind::InterfaceKind;
 use crate::interface_name::{BadName, InterfaceName};
 use crate::path::Path;
+use crate::virtual_function::{VirtualFunction, is_reference};
 
 pub(super) const TOP_KEYS: [&str; 8] =
     ["interfaces", "routes", "route-rules", "dns-resolver", "hostname", "ovs-db", "ovn", "description"];
@@ -131,6 +132,9 @@ fn unnamed(interface: &Interface<'_>) -> Diagnostic {
 }
 
 fn bad_name(name: &str, interface: &Interface<'_>) -> Option<Diagnostic> {
+    if is_reference(name) && interface.kind.is_nic() {
+        return bad_reference(name);
+    }
     let bad = InterfaceName::check(name).err()?;
     let (code, hint) = match bad {
         BadName::Empty | BadName::Dots(_) => return Some(Diagnostic::new(codes::BAD_NAME, bad.to_string())),
@@ -141,6 +145,14 @@ fn bad_name(name: &str, interface: &Interface<'_>) -> Option<Diagnostic> {
         }
     };
     Some(Diagnostic::new(code, bad.to_string()).hint(hint))
+}
+
+fn bad_reference(name: &str) -> Option<Diagnostic> {
+    if VirtualFunction::parse(name).is_some() {
+        return None;
+    }
+    let message = format!("'{name}' does not name a virtual function");
+    Some(Diagnostic::new(codes::BAD_NAME, message).hint("write the NIC and the number, as in sriov:eth1:0"))
 }
 
 /// The kernel never sees OVS bridges, patch and DPDK ports; their names are keys in a database.

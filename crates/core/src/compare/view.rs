@@ -11,6 +11,7 @@ use crate::interface_kind::InterfaceKind;
 use crate::mac_address::MacAddress;
 use crate::path::Path;
 use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
+use crate::virtual_function::{VirtualFunction, is_reference};
 
 /// One declared interface, its references resolved to devices.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ pub(crate) struct View<'a> {
 
 impl<'a> View<'a> {
     pub(crate) fn new(desired: &'a Value, before: &'a Value, observed: &'a Value) -> Self {
-        let host = DeviceResolver::new(before);
+        let host = DeviceResolver::new(before, observed);
         let entries = interfaces(desired).iter();
         let meant = entries.filter(|entry| !matches!(state::condition(entry), "ignore" | "unknown"));
         let mut view = Self {
@@ -112,6 +113,9 @@ impl<'a> View<'a> {
         if self.by_name.contains_key(called) || !self.was.named(called).is_empty() {
             return called;
         }
+        if let Some(function) = VirtualFunction::parse(called) {
+            return function.interface(self.observed).unwrap_or(called);
+        }
         let known =
             || interfaces(self.before).iter().chain(self.declared.iter().map(|declared| &declared.want));
         let by_alternative = known().find(|known| has_alternative_name(known, called));
@@ -176,14 +180,16 @@ fn holders(observed: &Value) -> HashMap<IpAddr, Vec<&Value>> {
 /// The host before a change, to find devices on.
 struct DeviceResolver<'a> {
     before: &'a Value,
+    /// Where virtual functions are found that the change itself makes.
+    after: &'a Value,
     index: InterfaceIndex<'a>,
     by_mac_profile: Vec<&'a Value>,
 }
 
 impl<'a> DeviceResolver<'a> {
-    fn new(before: &'a Value) -> Self {
+    fn new(before: &'a Value, after: &'a Value) -> Self {
         let by_mac_profile = kernel(before).filter(|known| bound_by_mac(known)).collect();
-        Self { before, index: InterfaceIndex::new(before), by_mac_profile }
+        Self { before, after, index: InterfaceIndex::new(before), by_mac_profile }
     }
 
     /// A name without a type may mean two devices (an OVS bridge and its internal interface) when they are to go.
@@ -213,6 +219,10 @@ impl<'a> DeviceResolver<'a> {
     }
 
     fn by_name(&self, entry: &Value) -> Option<&'a Value> {
+        if let Some(function) = VirtualFunction::parse(name(entry)) {
+            let interface = function.interface(self.after)?;
+            return kernel(self.after).find(|known| name(known) == interface);
+        }
         let mut bound = self.by_mac_profile.iter().copied();
         bound
             .find(|known| text(known, "profile-name") == Some(name(entry)))
@@ -251,6 +261,7 @@ fn as_device(entry: &Value, device: Option<&Value>) -> Value {
     if name(device) != name(entry) {
         fields.insert("name".into(), name(device).into());
         if text(entry, "profile-name").is_none()
+            && !is_reference(name(entry))
             && text(device, "profile-name").is_none_or(|known| known == name(entry))
         {
             fields.insert("profile-name".into(), name(entry).into());

@@ -15,7 +15,17 @@ pub fn applicable(desired: &Value, observed: &Value) -> Value {
     let mut document = desired.clone();
     keep_foreign_ports(&view, &mut document);
     drop_stale_metrics(&view, observed, &mut document);
+    remove_lost_functions(&view, &mut document);
     document
+}
+
+/// NMState would activate those that leave a bond, and wait for interfaces that are gone.
+fn remove_lost_functions(view: &View<'_>, document: &mut Value) {
+    let lost = super::refusal::going(view).filter(|function| view.declares(function).is_none());
+    let absent = lost.map(|name| json!({"name": name, "type": "ethernet", "state": "absent"}));
+    if let Some(interfaces) = document.get_mut("interfaces").and_then(Value::as_array_mut) {
+        interfaces.extend(absent);
+    }
 }
 
 /// NMState detaches every port that a bridge's list does not name, whoever attached it, and makes a profile for it. Those

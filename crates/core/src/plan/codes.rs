@@ -31,4 +31,5 @@ codes! {
     NO_VIRTUAL_FUNCTIONS = "LM1030";
     FILE_MISSING = "LM1031";
     NO_DPDK = "LM1032";
+    NO_LIBRESWAN = "LM1033";
 }

@@ -96,7 +96,8 @@ fn allows_extra(want: &Value) -> bool {
         .any(|key| state::at(want, &["bridge", key]) == Some(&Value::Bool(true)))
 }
 
-/// Interfaces that cannot outlive what goes: those stacked on it, an OVS bridge's internal ports, a veth's peer.
+/// Interfaces that cannot outlive what goes: those stacked on it, an OVS bridge's internal ports, a veth's peer, virtual
+/// functions that their NIC loses.
 pub(super) fn orphans(view: &View<'_>, changes: &mut Vec<Change>) {
     loop {
         let next = interfaces(view.observed).iter().find(|candidate| {
@@ -125,7 +126,9 @@ fn lives_on_removed(view: &View<'_>, changes: &[Change], candidate: &Value) -> b
     let peer = state::at(candidate, &["veth", "peer"]).and_then(Value::as_str);
     let bridge = text(candidate, "controller").filter(|_| kind(candidate) == InterfaceKind::OvsInterface);
     let expelled = || moves(view).iter().any(|(port, to)| port == name(candidate) && to.is_empty());
-    base.is_some_and(|base| goes(changes, base, |kind| !kind.is_nic()))
+    let is_lost = super::refusal::going(view).any(|function| function == name(candidate));
+    is_lost
+        || base.is_some_and(|base| goes(changes, base, |kind| !kind.is_nic()))
         || peer.is_some_and(|peer| goes(changes, peer, |kind| *kind == InterfaceKind::Veth))
         || bridge.is_some_and(|bridge| {
             goes(changes, bridge, |kind| *kind == InterfaceKind::OvsBridge) || expelled()

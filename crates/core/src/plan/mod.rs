@@ -9,6 +9,7 @@ mod defaults;
 mod dns;
 mod follow;
 mod found_by_mac;
+mod function_ports;
 mod mtu;
 mod persist;
 mod refusal;
@@ -148,7 +149,13 @@ pub fn with_implied(desired: &Value, observed: &Value, facts: &Facts) -> Value {
     let mut document = mtu::with_followers(desired, observed, facts);
     bond_mac::fill(&mut document, observed);
     found_by_mac::name_devices(&mut document, observed);
+    function_ports::declare(&mut document, observed);
     document
+}
+
+/// Whether `desired` makes virtual functions of a NIC and configures them as well.
+pub fn makes_and_uses_functions(desired: &Value, observed: &Value) -> bool {
+    refusal::are_made_and_used(&View::new(desired, observed, observed))
 }
 
 /// The types of interfaces that `desired` would make on this host; whether the kernel knows them is a fact that

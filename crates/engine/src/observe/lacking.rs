@@ -13,6 +13,12 @@ use crate::netlink::Netlink;
 use crate::nm::Nm;
 use crate::{ovs, supplicant};
 
+/// By these NetworkManager knows of its plugin.
+const LIBRESWAN: [&str; 2] = [
+    "/usr/lib/NetworkManager/VPN/nm-libreswan-service.name",
+    "/etc/NetworkManager/VPN/nm-libreswan-service.name",
+];
+
 /// Completes the facts for a document. Where nobody says, it is not rejected: an error appears when it is applied.
 pub async fn complete(facts: &mut Facts, nm: &Nm, desired: &Value, observed: &Value) {
     facts.lacking = lacking(desired, observed).await;
@@ -30,6 +36,7 @@ pub async fn complete(facts: &mut Facts, nm: &Nm, desired: &Value, observed: &Va
     facts.virtual_functions = asked.nics.into_iter().filter_map(virtual_functions).collect();
     facts.missing_files = asked.files.into_iter().filter(|file| is_missing(file)).collect();
     facts.lacks_dpdk = asked.dpdk && facts.ovs_running && ovs::has_dpdk().await == Some(false);
+    facts.lacks_libreswan = asked.libreswan && LIBRESWAN.iter().all(|file| is_missing(file));
     facts.lacks_supplicant = needs_supplicant(desired, observed) && !supplicant::available(nm).await;
 }
 

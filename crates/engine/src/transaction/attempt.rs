@@ -207,7 +207,9 @@ async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, 
     }
     let dead_man = dead_man_while_applying(context.settings, record);
     let limit = context.settings.limit;
-    let start = Worker::start(&wanted, dead_man, context.request.options, &context.settings.worker_arguments);
+    let verify = linesman_core::plan::makes_and_uses_functions(&wanted, &context.snapshot.state);
+    let (options, arguments) = (context.request.options, &context.settings.worker_arguments);
+    let start = Worker::start(&wanted, dead_man, options, verify, arguments);
     match tokio::time::timeout(limit, start).await {
         Ok(started) => started.map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string())),
         Err(_) => Err(too_long(limit)),

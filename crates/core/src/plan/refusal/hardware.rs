@@ -1,4 +1,4 @@
-//! What the hardware and the files of this host cannot give: virtual functions, DPDK, certificates.
+//! What the hardware and the files of this host cannot give: virtual functions, DPDK, certificates, Libreswan.
 //!
 //! nmstate finds out after minutes of waiting, or NetworkManager does, with another reason.
 
@@ -10,8 +10,9 @@ use super::codes;
 use crate::compare::{Declared, View};
 use crate::diagnostic::Diagnostic;
 use crate::facts::Facts;
+use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
-use crate::state::{self, is_up, name};
+use crate::state::{self, is_up, kind, name};
 
 /// Files that 802.1X reads.
 const FILES: [&str; 3] = ["ca-cert", "client-cert", "private-key"];
@@ -23,6 +24,7 @@ pub struct Asked {
     pub nics: BTreeSet<String>,
     pub files: BTreeSet<String>,
     pub dpdk: bool,
+    pub libreswan: bool,
 }
 
 pub(in crate::plan) fn asked(view: &View<'_>) -> Asked {
@@ -30,6 +32,7 @@ pub(in crate::plan) fn asked(view: &View<'_>) -> Asked {
         nics: functions(view).map(|(declared, _)| name(&declared.want).to_owned()).collect(),
         files: files(view).map(|(_, file)| file.to_owned()).collect(),
         dpdk: dpdk(view).next().is_some(),
+        libreswan: ipsec(view).next().is_some(),
     }
 }
 
@@ -40,7 +43,8 @@ pub(super) fn lacking(view: &View<'_>, facts: &Facts) -> Vec<Diagnostic> {
     });
     let without_file = files(view).filter(|(_, file)| facts.missing_files.contains(*file)).map(no_file);
     let without_dpdk = dpdk(view).filter(|_| facts.lacks_dpdk).map(no_dpdk);
-    without_functions.chain(without_file).chain(without_dpdk).collect()
+    let without_libreswan = ipsec(view).filter(|_| facts.lacks_libreswan).map(no_libreswan);
+    without_functions.chain(without_file).chain(without_dpdk).chain(without_libreswan).collect()
 }
 
 fn up<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Declared> {
@@ -97,4 +101,16 @@ fn no_dpdk(Declared { path, want }: &Declared) -> Diagnostic {
     Diagnostic::new(codes::NO_DPDK, message).at(path.key("dpdk")).hint(
         "install Open vSwitch with DPDK, set `ovs-vsctl set Open_vSwitch . other_config:dpdk-init=true` and restart it",
     )
+}
+
+fn ipsec<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v Declared> {
+    up(view).filter(|declared| kind(&declared.want) == InterfaceKind::Ipsec)
+}
+
+fn no_libreswan(Declared { path, want }: &Declared) -> Diagnostic {
+    let message =
+        format!("{} cannot be created: NetworkManager on this host has no plugin for Libreswan", name(want));
+    Diagnostic::new(codes::NO_LIBRESWAN, message)
+        .at(path.key("type"))
+        .hint("install NetworkManager-libreswan and restart NetworkManager")
 }

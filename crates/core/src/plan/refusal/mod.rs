@@ -2,6 +2,7 @@
 
 mod address;
 mod daemon;
+mod functions;
 mod hardware;
 mod ifcfg;
 mod kernel;
@@ -17,8 +18,10 @@ use crate::facts::Facts;
 use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
 use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
+use crate::virtual_function::is_reference;
 use address::addresses;
 pub(super) use daemon::{datapaths, needs_supplicant};
+pub(super) use functions::{are_made_and_used, going};
 pub use hardware::Asked;
 pub(super) use hardware::asked;
 pub(super) use ifcfg::profiles as ifcfg_profiles;
@@ -84,7 +87,11 @@ fn exists(view: &View<'_>, called: &str) -> bool {
             view.now(device, InterfaceKind::Unknown).is_some_and(|got| !kind(got).is_virtual())
         }
         Some(_) => true,
-        None => view.now(device, InterfaceKind::Unknown).is_some() || is_new_peer(view, device),
+        None => {
+            view.now(device, InterfaceKind::Unknown).is_some()
+                || is_new_peer(view, device)
+                || functions::will_be(view, device)
+        }
     }
 }
 
@@ -132,6 +139,9 @@ fn existence(view: &View<'_>, Declared { path, want }: &Declared) -> Vec<Diagnos
     }
     match observed(view, want) {
         None if text(want, "identifier").is_some_and(|identifier| identifier != "name") => Vec::new(),
+        None if is_reference(name(want)) => functions::unknown(view, name(want), path).into_iter().collect(),
+        // Which names they will have, nobody knows before.
+        None if kind(want) == InterfaceKind::Ethernet && functions::are_made(view) => Vec::new(),
         None if is_found_not_made(view, want) => {
             let message = format!("this host has no interface {}", name(want));
             vec![
@@ -159,8 +169,9 @@ fn replaced_tun(want: &Value, got: &Value) -> bool {
 
 fn is_found_not_made(view: &View<'_>, want: &Value) -> bool {
     let nic = kind(want) == InterfaceKind::Ethernet && state::at(want, &["veth", "peer"]).is_none();
-    (nic && !is_new_peer(view, name(want)) && !name(want).starts_with("sriov:"))
-        || kind(want) == InterfaceKind::Unknown
+    let infiniband = kind(want) == InterfaceKind::Infiniband
+        && state::base(want).is_none_or(|(_, base)| base.is_empty() || base == name(want));
+    (nic && !is_new_peer(view, name(want))) || infiniband || kind(want) == InterfaceKind::Unknown
 }
 
 fn alternatives(view: &View<'_>) -> String {
