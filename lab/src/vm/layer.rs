@@ -10,6 +10,7 @@ use crate::systemd;
 const FILES: &[(&str, &str, u32)] = &[
     ("etc/fstab", "/dev/vda / ext4 defaults 0 0\n", 0o644),
     ("etc/lab/disks", "", 0o644),
+    ("etc/modprobe.d/lab.conf", include_str!("files/modprobe.conf"), 0o644),
     ("etc/systemd/journald.conf.d/lab.conf", include_str!("files/journald.conf"), 0o644),
     (
         "etc/systemd/system/NetworkManager.service.d/lab.conf",
