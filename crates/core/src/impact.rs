@@ -105,6 +105,9 @@ impl ImpactAssessor<'_> {
             ChangeKind::Remove => disruptive("is removed"),
             ChangeKind::Persist => disruptive("gets its profile rewritten"),
             ChangeKind::Modify if change.details.iter().any(is_other_mtu) => disruptive("gets another MTU"),
+            ChangeKind::Modify if change.details.iter().any(is_other_count) => {
+                disruptive("gets another number of virtual functions: those it has are created anew")
+            }
             ChangeKind::Modify if self.is_idle(device) || change.details.iter().all(is_new_address) => {
                 ImpactAssessment::new(Impact::Additive, None)
             }
@@ -227,6 +230,11 @@ fn is_new_address(detail: &Detail) -> bool {
 
 /// Neighbours, tunnels and whatever counts on the old size notice it, even where nothing seems to run over the
 /// interface; some drivers take the link down for it.
+fn is_other_count(detail: &Detail) -> bool {
+    matches!(detail.path.last(), Some(PathStep::Key(key)) if key == "total-vfs")
+        && detail.got.as_u64().is_some_and(|count| count > 0)
+}
+
 fn is_other_mtu(detail: &Detail) -> bool {
     matches!(detail.path.last(), Some(PathStep::Key(key)) if key == "mtu") && !detail.got.is_null()
 }

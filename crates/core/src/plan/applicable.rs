@@ -15,16 +15,24 @@ pub fn applicable(desired: &Value, observed: &Value) -> Value {
     let mut document = desired.clone();
     keep_foreign_ports(&view, &mut document);
     drop_stale_metrics(&view, observed, &mut document);
-    remove_lost_functions(&view, &mut document);
+    ignore_lost_functions(&view, &mut document);
     document
 }
 
-/// NMState would activate those that leave a bond, and wait for interfaces that are gone.
-fn remove_lost_functions(view: &View<'_>, document: &mut Value) {
-    let lost = super::refusal::going(view).filter(|function| view.declares(function).is_none());
-    let absent = lost.map(|name| json!({"name": name, "type": "ethernet", "state": "absent"}));
+/// Virtual functions that their NIC loses, and nobody declares: NMState would activate those that leave a bond, or take the
+/// names of interfaces that are gone, and fail. Their profiles are somebody's who deletes them afterwards.
+pub fn lost_functions(desired: &Value, observed: &Value) -> Vec<String> {
+    lost(&View::new(desired, observed, observed)).map(ToOwned::to_owned).collect()
+}
+
+fn lost<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v str> {
+    super::refusal::going(view).filter(|function| view.declares(function).is_none())
+}
+
+fn ignore_lost_functions(view: &View<'_>, document: &mut Value) {
+    let ignored = lost(view).map(|name| json!({"name": name, "type": "ethernet", "state": "ignore"}));
     if let Some(interfaces) = document.get_mut("interfaces").and_then(Value::as_array_mut) {
-        interfaces.extend(absent);
+        interfaces.extend(ignored);
     }
 }
 

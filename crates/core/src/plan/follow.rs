@@ -150,6 +150,7 @@ pub(super) fn touched(view: &View<'_>, changes: &[Change]) -> BTreeSet<Interface
         touched.extend(mentioned(view, change));
         touched.extend(bridge_of_foreign(view, change));
     }
+    touched.extend(super::refusal::made_anew(view).map(InterfaceName::from));
     touched
 }
 

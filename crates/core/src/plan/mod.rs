@@ -33,7 +33,7 @@ use crate::probe::DEFAULT_PATIENCE;
 use crate::reach::OwnPath;
 use crate::secrets::serialize_masked;
 pub use address::{learnt_and_unwanted, left_behind, takes};
-pub use applicable::{applicable, detach_ports};
+pub use applicable::{applicable, detach_ports, lost_functions};
 pub use defaults::with_defaults;
 pub use refusal::Asked;
 pub use slow::{Slow, SlowCause, partner_within};

@@ -1,9 +1,9 @@
 //! Rollback: whatever died in between, the former state is restored from the snapshot and verified.
 
-mod bond_macs;
 mod bystanders;
 mod devices;
 pub(crate) mod foreign;
+mod mac_addresses;
 pub(crate) mod metrics;
 mod mtus;
 mod profiles;
@@ -270,7 +270,7 @@ impl Rollback<'_> {
             return verification;
         }
         primary_port::clear(&primary_port::left_over(goal, &seen));
-        bond_macs::set_right(&bond_macs::wrong(&self.snapshot.state, &seen)).await;
+        mac_addresses::set_right(&mac_addresses::wrong(&self.snapshot.state, &seen)).await;
         rules::remove(&rules::surplus(goal, &seen)).await;
         let own = target::without_foreign_routes(goal, self.snapshot, &ports);
         self.restore_what_others_had(&seen).await;

@@ -7,8 +7,8 @@ use linesman_core::codes::failures;
 use tokio::sync::watch;
 
 use super::{
-    AttemptFailure, Completion, Loaded, Request, Seen, Settings, Step, adopted, carry, confirm, orphan,
-    persist, stale_dns, unmanaged,
+    AttemptFailure, Completion, Loaded, Request, Seen, Settings, Step, adopted, carry, confirm,
+    lost_functions, orphan, persist, stale_dns, unmanaged,
 };
 use crate::dead_man_switch::{CheckpointState, DeadManSwitch, Loss};
 use crate::journal::{Journal, Phase, Record};
@@ -103,6 +103,9 @@ pub async fn run(
     switch.tighten(settings.dead_man);
     switch.wind_for(longest_check(context));
     unmanaged::remove(nm, &record.plan, &record.desired, &snapshot.state)
+        .await
+        .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))?;
+    lost_functions::delete_profiles(nm, &loaded.profiles, &record.desired, &snapshot.state)
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))?;
     adopted::leave_out(nm, snapshot, &record.desired)

@@ -10,6 +10,7 @@ pub(crate) mod carry;
 mod confirm;
 mod foreign;
 mod load;
+mod lost_functions;
 mod orphan;
 mod persist;
 mod stale_dns;

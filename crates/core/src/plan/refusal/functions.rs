@@ -42,6 +42,18 @@ pub(in crate::plan) fn going<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v
     )
 }
 
+/// Interfaces of functions whose NIC gets another number of them: a driver takes it only after all of them are gone.
+pub(in crate::plan) fn made_anew<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v str> {
+    let up = view.declared.iter().map(|declared| &declared.want).filter(|want| is_up(want));
+    let nics = up.filter_map(|want| {
+        let nic = view.now(name(want), InterfaceKind::Ethernet)?;
+        (count(want)? != count(nic)?).then_some(nic)
+    });
+    nics.flat_map(|nic| list(nic, &["ethernet", "sr-iov", "vfs"]))
+        .filter_map(|vf| text(vf, "iface-name"))
+        .filter(|name| !name.is_empty())
+}
+
 /// How many a NIC has after the change.
 fn shall_have(view: &View<'_>, nic: &str) -> u64 {
     let has = || view.now(nic, InterfaceKind::Ethernet).and_then(count);

@@ -21,7 +21,7 @@ use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
 use crate::virtual_function::is_reference;
 use address::addresses;
 pub(super) use daemon::{datapaths, needs_supplicant};
-pub(super) use functions::{are_made_and_used, going};
+pub(super) use functions::{are_made_and_used, going, made_anew};
 pub use hardware::Asked;
 pub(super) use hardware::asked;
 pub(super) use ifcfg::profiles as ifcfg_profiles;
