@@ -3,7 +3,7 @@
 mod activation;
 mod reasons;
 mod stuck;
-mod unmoved;
+pub(crate) mod unmoved;
 
 use std::time::{Duration, Instant};
 

@@ -10,6 +10,7 @@ mod dns;
 mod follow;
 mod found_by_mac;
 mod mtu;
+mod outdated;
 mod persist;
 mod refusal;
 pub mod render;
@@ -34,6 +35,7 @@ use crate::secrets::serialize_masked;
 pub use address::{learnt_and_unwanted, left_behind, takes};
 pub use applicable::{applicable, detach_ports};
 pub use defaults::with_defaults;
+pub use outdated::{Outdated, outdated};
 pub use refusal::Asked;
 pub use slow::{Slow, SlowCause, partner_within};
 

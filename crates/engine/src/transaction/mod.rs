@@ -11,6 +11,7 @@ mod confirm;
 mod foreign;
 mod load;
 mod orphan;
+mod outdated;
 mod persist;
 mod stale_dns;
 pub(crate) mod unmanaged;
