@@ -115,6 +115,16 @@ impl DeadManSwitch {
         self.wind_for(Duration::ZERO);
     }
 
+    /// Ends when the checkpoint is there, and never if it does not come.
+    pub fn opened(&self) -> impl Future<Output = ()> + use<> {
+        let mut state = self.state.clone();
+        async move {
+            if state.wait_for(|state| matches!(state, CheckpointState::Open(_))).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
     /// Ends only when the checkpoint is lost.
     pub async fn lost(&mut self) -> Loss {
         loop {

@@ -20,6 +20,7 @@ mod others;
 pub mod ovs;
 mod primary_port;
 pub mod probe;
+mod promiscuous;
 pub mod recover;
 mod restore;
 mod side_files;

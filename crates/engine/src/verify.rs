@@ -3,7 +3,7 @@
 mod activation;
 mod reasons;
 mod stuck;
-mod unmoved;
+pub(crate) mod unmoved;
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use unmoved::Effort;
 
 use crate::nm::Nm;
 use crate::watch::Watch;
-use crate::{Result, observe, primary_port};
+use crate::{Result, observe, primary_port, promiscuous};
 
 /// Whether the host is in the wanted state.
 #[derive(Debug)]
@@ -74,6 +74,7 @@ pub async fn settle(
             if effort == Effort::ActivateAgain {
                 Box::pin(stuck::activate_again(nm, desired, differences)).await;
             }
+            Box::pin(promiscuous::set(differences)).await;
             Box::pin(unmoved::set_again(nm, desired, differences, effort)).await;
         }
         if last {

@@ -11,6 +11,7 @@ mod follow;
 mod found_by_mac;
 mod function_ports;
 mod mtu;
+mod outdated;
 mod persist;
 mod refusal;
 pub mod render;
@@ -35,6 +36,7 @@ use crate::secrets::serialize_masked;
 pub use address::{learnt_and_unwanted, left_behind, takes};
 pub use applicable::{applicable, detach_ports, lost_functions};
 pub use defaults::with_defaults;
+pub use outdated::{Outdated, outdated};
 pub use refusal::Asked;
 pub use slow::{Slow, SlowCause, partner_within};
 

@@ -220,6 +220,12 @@ impl Nm {
         call("activating a profile again", activated).await.map(drop)
     }
 
+    /// An interface that NetworkManager has made goes with it, and its profile does not come up by itself.
+    pub async fn deactivate(&self, active: &str) -> Result<()> {
+        let path = object(active)?;
+        call("deactivating a profile", self.root.deactivate_connection(&path)).await
+    }
+
     /// What the profile that a device runs on says about addresses.
     pub async fn ip_methods(&self, device: &str) -> Result<IpMethods> {
         let device = self.device(device).await?;

@@ -47,6 +47,8 @@ pub trait NetworkManager {
         device: &ObjectPath<'_>,
         specific_object: &ObjectPath<'_>,
     ) -> zbus::Result<OwnedObjectPath>;
+
+    fn deactivate_connection(&self, active_connection: &ObjectPath<'_>) -> zbus::Result<()>;
 }
 
 #[proxy(

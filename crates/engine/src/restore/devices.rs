@@ -9,7 +9,7 @@ use linesman_core::plan::{Plan, Subject};
 use linesman_core::state::interfaces;
 
 use crate::netlink::Netlink;
-use crate::nm::{Nm, NmView};
+use crate::nm::{Device, Nm, NmView};
 use crate::ovs;
 use crate::snapshot::{ActiveProfile, Snapshot};
 
@@ -34,10 +34,36 @@ async fn activate(nm: &Nm, profiles: impl Iterator<Item = &ActiveProfile>) {
         _ => 3,
     });
     for profile in profiles {
-        if let Err(e) = nm.activate(&profile.uuid, None).await {
-            tracing::warn!(interface = profile.interface, error = %e, "cannot activate the previous profile");
+        let Err(e) = nm.activate(&profile.uuid, None).await else { continue };
+        tracing::warn!(interface = profile.interface, error = %e, "cannot activate the previous profile");
+        if is_stacked(profile) {
+            replace(nm, profile).await;
         }
     }
+}
+
+/// An interface that the change has made does not fit its former profile if it is on another base or of another mode: without it
+/// the profile can be activated.
+async fn replace(nm: &Nm, profile: &ActiveProfile) {
+    let Ok(view) = nm.view().await else { return };
+    let Some(device) = in_the_way(&view, &profile.interface) else { return };
+    let replaced = match nm.delete_device(&device.path).await {
+        Ok(()) => nm.activate(&profile.uuid, None).await,
+        Err(error) => Err(error),
+    };
+    if let Err(e) = replaced {
+        tracing::warn!(interface = profile.interface, error = %e, "cannot make it anew");
+    }
+}
+
+/// Made on another interface, and without ports that would go with it.
+fn is_stacked(profile: &ActiveProfile) -> bool {
+    matches!(profile.kind.as_str(), "vlan" | "macvlan" | "vxlan" | "ipvlan" | "macsec" | "ip-tunnel")
+}
+
+/// The interface of that name, if NetworkManager can make another one instead. Pure.
+fn in_the_way<'a>(view: &'a NmView, interface: &str) -> Option<&'a Device> {
+    view.devices.iter().find(|device| device.interface == interface && device.real && device.software)
 }
 
 pub async fn remove_created(nm: &Nm, snapshot: &Snapshot, plan: &Plan) {
@@ -115,5 +141,24 @@ pub async fn calm(snapshot: &Snapshot, plan: &Plan) {
         if let Err(e) = netlink.set_promiscuous(&link.name, false).await {
             tracing::warn!(interface = link.name, error = %e, "cannot end promiscuous mode");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nic_is_never_in_the_way() {
+        let device = |interface: &str, software: bool, real: bool| Device {
+            interface: interface.to_owned(),
+            software,
+            real,
+            ..Device::default()
+        };
+        let devices = vec![device("eth0", false, true), device("m1", true, true), device("m2", true, false)];
+        let view = NmView { devices, ..NmView::default() };
+        let found = ["eth0", "m1", "m2", "m3"].map(|name| in_the_way(&view, name).is_some());
+        assert_eq!(found, [false, true, false, false]);
     }
 }

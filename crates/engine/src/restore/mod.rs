@@ -30,6 +30,7 @@ use crate::others::{self, Since};
 use crate::ovs::{Others, Written};
 use crate::snapshot::{Hostname, Kernel, Snapshot};
 use crate::transaction::unmanaged;
+use crate::verify::unmoved::Effort;
 use crate::verify::{self, Scope, Verification};
 use crate::watch::Watch;
 use crate::{Error, Result, failpoint, keyfile, observe, ovs, primary_port, side_files};
@@ -97,6 +98,10 @@ pub async fn restore(
         rollback.end_checkpoint(&nm).await;
         if number == 0 {
             failpoint::reach("checkpoint-rolled-back").await;
+        }
+        // What NetworkManager does not set on an interface that exists is right on one that is made anew.
+        if number + 1 == ATTEMPTS.len() {
+            Box::pin(rollback.make_anew(&nm, &left.differing)).await;
         }
         left = rollback.attempt(&nm, &left.interfaces, settle_for).await;
         notes.append(&mut left.notes);
@@ -191,6 +196,7 @@ struct Rollback<'a> {
 struct Left {
     remaining: Vec<String>,
     interfaces: BTreeSet<InterfaceName>,
+    differing: Vec<Difference>,
     notes: Vec<String>,
     /// The former profiles could not be written.
     unwritten: bool,
@@ -228,16 +234,25 @@ impl Rollback<'_> {
         if concerns_hostname(plan) {
             snapshot.hostname.restore(nm).await;
         }
-        let goal = target::without_foreign_ports(&target::target(snapshot, plan), &self.foreign_ports());
+        let goal = self.goal();
         match self.settle(nm, &watch, settle_for, &goal).await {
             Verification::Holds => {}
             Verification::Differs(differing) => {
                 left.interfaces = interfaces_of(&differing, plan);
                 left.remaining.extend(differing.iter().map(ToString::to_string));
+                left.differing = differing;
             }
             Verification::Unobservable(why) => left.remaining.push(why),
         }
         left
+    }
+
+    async fn make_anew(&self, nm: &Nm, differing: &[Difference]) {
+        verify::unmoved::set_again(nm, &self.goal(), differing, Effort::MakeAnew).await;
+    }
+
+    fn goal(&self) -> Value {
+        target::without_foreign_ports(&target::target(self.snapshot, self.plan), &self.foreign_ports())
     }
 
     /// First what NetworkManager brings back by itself; then what it gets wrong, and what it does not know, is set right.

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::{
     AttemptFailure, Completion, Loaded, Request, Seen, Settings, Step, adopted, carry, confirm,
-    lost_functions, orphan, persist, stale_dns, unmanaged,
+    lost_functions, orphan, outdated, persist, stale_dns, unmanaged,
 };
 use crate::dead_man_switch::{CheckpointState, DeadManSwitch, Loss};
 use crate::journal::{Journal, Phase, Record};
@@ -79,8 +79,9 @@ pub async fn run(
     let reply = match start_worker(context, record).await {
         Err(failure) => Err(failure),
         Ok(mut worker) => {
+            let make_way = Box::pin(outdated::take_away(nm, &record.plan, switch.opened()));
             let reply = tokio::select! {
-                reply = guarded(&mut stop, reply_of(&mut worker, settings.limit)) => reply,
+                reply = guarded(&mut stop, reply_of(&mut worker, settings.limit, make_way)) => reply,
                 loss = switch.lost() => reply_after_loss(&mut worker, loss).await,
             };
             if reply.is_err() {
@@ -226,8 +227,21 @@ fn too_long(limit: Duration) -> AttemptFailure {
     }
 }
 
-async fn reply_of(worker: &mut Worker, limit: Duration) -> Result<WorkerReply, AttemptFailure> {
-    tokio::time::timeout(limit, worker.reply()).await.map_err(|_| too_long(limit))
+/// What nmstate has to say; `beside` is done while it is at work, as far as it comes.
+async fn reply_of(
+    worker: &mut Worker,
+    limit: Duration,
+    beside: impl Future<Output = ()>,
+) -> Result<WorkerReply, AttemptFailure> {
+    let reply = async {
+        let mut reply = std::pin::pin!(worker.reply());
+        tokio::select! {
+            reply = &mut reply => return reply,
+            () = beside => {}
+        }
+        reply.await
+    };
+    tokio::time::timeout(limit, reply).await.map_err(|_| too_long(limit))
 }
 
 /// How long nmstate may take to say why it failed. It rolls back first, and then waits for its own rollback.

@@ -12,6 +12,7 @@ mod foreign;
 mod load;
 mod lost_functions;
 mod orphan;
+mod outdated;
 mod persist;
 mod stale_dns;
 pub(crate) mod unmanaged;

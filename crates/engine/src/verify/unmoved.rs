@@ -1,6 +1,6 @@
 //! Properties that NetworkManager believes it has set.
 //!
-//! It sets most of a VLAN, a MAC-VLAN or a VXLAN when it activates or makes it. What somebody else has altered since stays altered:
+//! It sets most of a VLAN, a MAC-VLAN, a VXLAN or a patch port when it activates or makes it. What somebody else has altered since stays altered:
 //! nmstate applies a profile that is as it was, and NetworkManager finds nothing to do. Activated again, some of it is set; the rest
 //! when the interface is made anew.
 
@@ -45,6 +45,9 @@ pub async fn set_again(nm: &Nm, desired: &Value, differences: &[Difference], eff
     }
 }
 
+/// What NetworkManager sets on every kind of interface when it activates it.
+const OF_EVERY_KIND: [&str; 3] = ["mac-address", "mtu", "ethtool"];
+
 /// Interfaces that have no ports, with differences other than addresses, which may be on their way. Pure.
 fn unmoved<'a>(desired: &'a Value, differences: &[Difference]) -> Vec<&'a str> {
     let own = |interface: &&Value| {
@@ -53,25 +56,26 @@ fn unmoved<'a>(desired: &'a Value, differences: &[Difference]) -> Vec<&'a str> {
         differences.iter().any(|difference| {
             let path = difference.path.to_string();
             let key = path.strip_prefix(&start).map(|rest| rest.split(['.', '[']).next().unwrap_or_default());
-            key.is_some_and(|key| key == "mac-address" || key == "mtu" || sections.contains(&key))
+            key.is_some_and(|key| OF_EVERY_KIND.contains(&key) || sections.contains(&key))
         })
     };
-    let all =
-        interfaces(desired).iter().filter(|interface| is_up(interface) && has_no_ports(&kind(interface)));
+    let all = interfaces(desired).iter().filter(|interface| is_up(interface) && has_no_ports(interface));
     all.filter(own).map(name).collect()
 }
 
-fn has_no_ports(kind: &InterfaceKind) -> bool {
-    matches!(
-        kind,
-        InterfaceKind::Dummy
-            | InterfaceKind::Vlan
-            | InterfaceKind::MacVlan
-            | InterfaceKind::MacVtap
-            | InterfaceKind::Ipvlan
-            | InterfaceKind::Vxlan
-            | InterfaceKind::IpTunnel
-    )
+fn has_no_ports(interface: &Value) -> bool {
+    let is_patch = interface.get("patch").is_some_and(Value::is_object);
+    is_patch
+        || matches!(
+            kind(interface),
+            InterfaceKind::Dummy
+                | InterfaceKind::Vlan
+                | InterfaceKind::MacVlan
+                | InterfaceKind::MacVtap
+                | InterfaceKind::Ipvlan
+                | InterfaceKind::Vxlan
+                | InterfaceKind::IpTunnel
+        )
 }
 
 /// The kernel takes away with an interface what is built on it.
@@ -105,6 +109,8 @@ mod tests {
         let interface = |name: &str, kind: &str| json!({"name": name, "type": kind, "state": "up"});
         let desired = json!({"interfaces": [
             interface("v1", "vlan"), interface("v2", "vlan"), interface("br1", "linux-bridge"),
+            interface("d1", "dummy"), interface("o1", "ovs-interface"),
+            {"name": "p1", "type": "ovs-interface", "state": "up", "patch": {"peer": "p2"}},
         ]});
         let difference = |name: &str, section: &str, key: &str| Difference {
             path: Path::root().key("interfaces").item(name).key(section).key(key),
@@ -115,7 +121,10 @@ mod tests {
             difference("v1", "vlan", "id"),
             difference("v2", "ipv4", "address"),
             difference("br1", "bridge", "port"),
+            difference("d1", "ethtool", "feature"),
+            difference("o1", "mtu", "mtu"),
+            difference("p1", "patch", "peer"),
         ];
-        assert_eq!(unmoved(&desired, &differences), ["v1"]);
+        assert_eq!(unmoved(&desired, &differences), ["v1", "d1", "p1"]);
     }
 }
