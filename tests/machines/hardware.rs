@@ -10,8 +10,13 @@ use crate::full_kernel::PATIENT;
 
 type Story = fn(&Host);
 
-const STORIES: &[Story] =
-    &[functions_are_made_and_used, what_is_not_there_is_refused, is_authenticated, is_encrypted];
+const STORIES: &[Story] = &[
+    functions_are_made_and_used,
+    what_is_not_there_is_refused,
+    is_encrypted,
+    is_authenticated,
+    functions_are_rolled_back_and_survive_a_power_cut,
+];
 
 #[test]
 fn hardware_is_used_as_declared() {
@@ -64,6 +69,31 @@ const NO_FUNCTIONS: &str = "interfaces:
 
 /// NMState waits for them in its own verification, which linesman otherwise does without.
 fn functions_are_made_and_used(host: &Host) {
+    commits(host, FUNCTIONS);
+    assert_eq!(functions(host), wanted());
+    are_removed(host);
+}
+
+fn wanted() -> Value {
+    json!({
+        "count": "3",
+        "first": { "mac": "02:00:00:aa:01:01", "spoof-check": false },
+        "addresses": ["10.55.0.1/24"],
+        "ports": ["bond0", "bond0"],
+    })
+}
+
+fn are_removed(host: &Host) {
+    commits(host, NO_FUNCTIONS);
+    assert_eq!(functions(host)["count"], "0");
+    assert!(!observe::link_exists(&host.node, "bond0"));
+    let profiles = host.node.run(["ls", "/etc/NetworkManager/system-connections"]).unwrap();
+    let left =
+        profiles.lines().find(|file| ["eth3", "eth4", "eth5"].iter().any(|name| file.starts_with(name)));
+    assert_eq!(left, None, "of functions that are gone");
+}
+
+fn functions_are_rolled_back_and_survive_a_power_cut(host: &Host) {
     let none = functions(host);
     let away = host.node.mgmt_ipv4().to_string().replace("10.9.", "10.8.");
     let cuts_off = format!(
@@ -73,30 +103,19 @@ fn functions_are_made_and_used(host: &Host) {
   ipv4: {{enabled: true, dhcp: false, address: [{{ip: {away}, prefix-length: 24}}]}}
 "
     );
-    let failed =
-        host.try_apply(&cuts_off, &[PATIENT, &["--probe", "gateway:v4", "--patience", "5s"]].concat());
+    let flags = [PATIENT, &["--probe", "gateway:v4", "--patience", "5s"]].concat();
+    let failed = host.try_apply(&cuts_off, &flags);
     assert_eq!(host.last_verdict(), "rolled-back", "{}{}", failed.stdout, failed.stderr);
     let reason = host.history().last().expect("it is recorded")["outcome"]["reason"].to_string();
     assert!(reason.contains("gateway:v4"), "for another reason: {reason}");
     assert_eq!(functions(host), none, "{}{}", failed.stdout, failed.stderr);
 
     commits(host, FUNCTIONS);
-    let wanted = json!({
-        "count": "3",
-        "first": { "mac": "02:00:00:aa:01:01", "spoof-check": false },
-        "addresses": ["10.55.0.1/24"],
-        "ports": ["bond0", "bond0"],
-    });
-    assert_eq!(functions(host), wanted);
-
     host.node.power_cut().unwrap();
     host.node.boot().unwrap();
     host.assert_settled();
-    host.eventually("all of it is up again", || functions(host) == wanted);
-
-    commits(host, NO_FUNCTIONS);
-    assert_eq!(functions(host)["count"], "0");
-    assert!(!observe::link_exists(&host.node, "bond0"));
+    host.eventually("all of it is up again", || functions(host) == wanted());
+    are_removed(host);
 }
 
 /// Then the same document once more changes nothing.
