@@ -1,8 +1,8 @@
 //! Properties that NetworkManager believes it has set.
 //!
-//! It sets most of a VLAN, a MAC-VLAN, a VXLAN or a patch port when it activates or makes it. What somebody else has altered since stays altered:
-//! nmstate applies a profile that is as it was, and NetworkManager finds nothing to do. Activated again, some of it is set; the rest
-//! when the interface is made anew.
+//! It sets most of a NIC, a VLAN, a MAC-VLAN, a VXLAN or a patch port when it activates or makes it. What somebody else has
+//! altered since stays altered: nmstate applies a profile that is as it was, and NetworkManager finds nothing to do. Activated
+//! again, some of it is set; the rest when the interface is made anew, which a NIC cannot be.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::state::{interfaces, is_up, kind, name};
 use serde_json::Value;
 
-use crate::nm::{Nm, NmView};
+use crate::nm::{Device, Nm, NmView};
 
 /// What is done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +22,12 @@ pub enum Effort {
 
 /// What cannot be set shows in the verification.
 pub async fn set_again(nm: &Nm, desired: &Value, differences: &[Difference], effort: Effort) {
-    let names = unmoved(desired, differences);
+    let names = unmoved(desired, differences, effort);
     if names.is_empty() {
         return;
     }
     let Ok(view) = nm.view().await else { return };
-    for (interface, uuid, device) in active(&view, &names) {
+    for (interface, uuid, device) in active(&view, &names, effort) {
         if effort == Effort::MakeAnew && has_upper(interface) {
             continue;
         }
@@ -49,7 +49,7 @@ pub async fn set_again(nm: &Nm, desired: &Value, differences: &[Difference], eff
 const OF_EVERY_KIND: [&str; 3] = ["mac-address", "mtu", "ethtool"];
 
 /// Interfaces that have no ports, with differences other than addresses, which may be on their way. Pure.
-fn unmoved<'a>(desired: &'a Value, differences: &[Difference]) -> Vec<&'a str> {
+fn unmoved<'a>(desired: &'a Value, differences: &[Difference], effort: Effort) -> Vec<&'a str> {
     let own = |interface: &&Value| {
         let start = format!("interfaces[{}].", name(interface));
         let sections = kind(interface).sections();
@@ -59,7 +59,10 @@ fn unmoved<'a>(desired: &'a Value, differences: &[Difference]) -> Vec<&'a str> {
             key.is_some_and(|key| OF_EVERY_KIND.contains(&key) || sections.contains(&key))
         })
     };
-    let all = interfaces(desired).iter().filter(|interface| is_up(interface) && has_no_ports(interface));
+    let is_one = |interface: &Value| {
+        has_no_ports(interface) || (effort == Effort::ActivateAgain && kind(interface).is_nic())
+    };
+    let all = interfaces(desired).iter().filter(|interface| is_up(interface) && is_one(interface));
     all.filter(own).map(name).collect()
 }
 
@@ -84,12 +87,13 @@ fn has_upper(interface: &str) -> bool {
     entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("upper_"))
 }
 
-/// With their profiles and devices, if NetworkManager has made them and thinks they are up. Pure.
-fn active<'a>(view: &'a NmView, names: &[&str]) -> Vec<(&'a str, &'a str, &'a str)> {
+/// With their profiles and devices, if NetworkManager thinks they are up, and has made those that are to be made anew. Pure.
+fn active<'a>(view: &'a NmView, names: &[&str], effort: Effort) -> Vec<(&'a str, &'a str, &'a str)> {
+    let fits = |device: &Device| device.software || effort == Effort::ActivateAgain;
     let devices = view
         .devices
         .iter()
-        .filter(|device| device.software && device.activated() && names.contains(&device.interface.as_str()));
+        .filter(|device| fits(device) && device.activated() && names.contains(&device.interface.as_str()));
     devices
         .filter_map(|device| {
             Some((device.interface.as_str(), view.profile_of(device)?, device.path.as_str()))
@@ -111,6 +115,7 @@ mod tests {
             interface("v1", "vlan"), interface("v2", "vlan"), interface("br1", "linux-bridge"),
             interface("d1", "dummy"), interface("o1", "ovs-interface"),
             {"name": "p1", "type": "ovs-interface", "state": "up", "patch": {"peer": "p2"}},
+            interface("eth1", "ethernet"),
         ]});
         let difference = |name: &str, section: &str, key: &str| Difference {
             path: Path::root().key("interfaces").item(name).key(section).key(key),
@@ -124,7 +129,9 @@ mod tests {
             difference("d1", "ethtool", "feature"),
             difference("o1", "mtu", "mtu"),
             difference("p1", "patch", "peer"),
+            difference("eth1", "ethtool", "ring"),
         ];
-        assert_eq!(unmoved(&desired, &differences), ["v1", "d1", "p1"]);
+        assert_eq!(unmoved(&desired, &differences, Effort::MakeAnew), ["v1", "d1", "p1"]);
+        assert_eq!(unmoved(&desired, &differences, Effort::ActivateAgain), ["v1", "d1", "p1", "eth1"]);
     }
 }
