@@ -128,8 +128,7 @@ impl<'a> Journey<'a> {
 
         agent_host.start();
         self.is_applied(&agent_host, &changed, 1, "changed");
-        self.is_reverted(&agent_host);
-        host.eventually("NICs are as they were", || seen(host, &nics) == at_first);
+        self.is_reverted(&agent_host, &nics, &at_first);
     }
 
     fn step(&self, what: &str) {
@@ -230,8 +229,10 @@ impl<'a> Journey<'a> {
         self.step("up again after a power cut");
     }
 
-    fn is_reverted(&self, agent_host: &AgentHost) {
+    /// What was made is gone; NICs are as they were.
+    fn is_reverted(&self, agent_host: &AgentHost, nics: &[Case], at_first: &[String]) {
         agent_host.remove(POLICY);
+        agent_host.host.eventually("NICs are as they were", || seen(&agent_host.host, nics) == at_first);
         agent_host.host.eventually("all of it is reverted", || {
             let links = agent_host.host.node.run(["ls", "/sys/class/net"]).unwrap_or_default();
             let mut made = self.cases.iter().filter(|case| !case.is_nic);
