@@ -20,13 +20,13 @@ pub fn applicable(desired: &Value, observed: &Value) -> Value {
 }
 
 /// Virtual functions that their NIC loses, and nobody declares: NMState would activate those that leave a bond, or take the
-/// names of interfaces that are gone, and fail. Their profiles are somebody's who deletes them afterwards.
+/// names of interfaces that are gone, and fail. The caller deletes their profiles once NMState is done.
 pub fn lost_functions(desired: &Value, observed: &Value) -> Vec<String> {
     lost(&View::new(desired, observed, observed)).map(ToOwned::to_owned).collect()
 }
 
 fn lost<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v str> {
-    super::refusal::going(view).filter(|function| view.declares(function).is_none())
+    super::functions::going(view).filter(|function| view.declares(function).is_none())
 }
 
 fn ignore_lost_functions(view: &View<'_>, document: &mut Value) {

@@ -126,7 +126,7 @@ fn lives_on_removed(view: &View<'_>, changes: &[Change], candidate: &Value) -> b
     let peer = state::at(candidate, &["veth", "peer"]).and_then(Value::as_str);
     let bridge = text(candidate, "controller").filter(|_| kind(candidate) == InterfaceKind::OvsInterface);
     let expelled = || moves(view).iter().any(|(port, to)| port == name(candidate) && to.is_empty());
-    let is_lost = super::refusal::going(view).any(|function| function == name(candidate));
+    let is_lost = super::functions::going(view).any(|function| function == name(candidate));
     is_lost
         || base.is_some_and(|base| goes(changes, base, |kind| !kind.is_nic()))
         || peer.is_some_and(|peer| goes(changes, peer, |kind| *kind == InterfaceKind::Veth))
@@ -150,7 +150,7 @@ pub(super) fn touched(view: &View<'_>, changes: &[Change]) -> BTreeSet<Interface
         touched.extend(mentioned(view, change));
         touched.extend(bridge_of_foreign(view, change));
     }
-    touched.extend(super::refusal::made_anew(view).map(InterfaceName::from));
+    touched.extend(super::functions::made_anew(view).map(InterfaceName::from));
     touched
 }
 

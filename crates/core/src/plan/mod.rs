@@ -10,6 +10,7 @@ mod dns;
 mod follow;
 mod found_by_mac;
 mod function_ports;
+mod functions;
 mod mtu;
 mod outdated;
 mod persist;
@@ -157,7 +158,7 @@ pub fn with_implied(desired: &Value, observed: &Value, facts: &Facts) -> Value {
 
 /// Whether `desired` makes virtual functions of a NIC and configures them as well.
 pub fn makes_and_uses_functions(desired: &Value, observed: &Value) -> bool {
-    refusal::are_made_and_used(&View::new(desired, observed, observed))
+    functions::are_made_and_used(&View::new(desired, observed, observed))
 }
 
 /// The types of interfaces that `desired` would make on this host; whether the kernel knows them is a fact that

@@ -2,7 +2,6 @@
 
 mod address;
 mod daemon;
-mod functions;
 mod hardware;
 mod ifcfg;
 mod kernel;
@@ -10,7 +9,7 @@ mod route;
 
 use serde_json::Value;
 
-use super::codes;
+use super::{codes, functions};
 use crate::check::interfaces::tun;
 use crate::compare::{Declared, View, ovs};
 use crate::diagnostic::Diagnostic;
@@ -21,7 +20,6 @@ use crate::state::{self, interfaces, is_absent, is_up, kind, name, text};
 use crate::virtual_function::is_reference;
 use address::addresses;
 pub(super) use daemon::{datapaths, needs_supplicant};
-pub(super) use functions::{are_made_and_used, going, made_anew};
 pub use hardware::Asked;
 pub(super) use hardware::asked;
 pub(super) use ifcfg::profiles as ifcfg_profiles;

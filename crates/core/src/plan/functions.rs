@@ -18,7 +18,7 @@ pub(super) fn are_made(view: &View<'_>) -> bool {
 }
 
 /// The document makes them, and says what they shall have, though they are not there yet.
-pub(in crate::plan) fn are_made_and_used(view: &View<'_>) -> bool {
+pub(super) fn are_made_and_used(view: &View<'_>) -> bool {
     let is_new = |name: &str| view.now(name, InterfaceKind::Ethernet).is_none();
     let mut up = view.declared.iter().map(|declared| &declared.want).filter(|want| is_up(want));
     let is_port = |port: &&str| VirtualFunction::parse(port).is_some() && is_new(view.device(port));
@@ -30,7 +30,7 @@ pub(in crate::plan) fn are_made_and_used(view: &View<'_>) -> bool {
 }
 
 /// Interfaces of functions that the document takes away from their NIC.
-pub(in crate::plan) fn going<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v str> {
+pub(super) fn going<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v str> {
     let up = view.declared.iter().map(|declared| &declared.want).filter(|want| is_up(want));
     up.filter_map(|want| Some((count(want)?, view.now(name(want), InterfaceKind::Ethernet)?))).flat_map(
         |(wanted, nic)| {
@@ -43,7 +43,7 @@ pub(in crate::plan) fn going<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v
 }
 
 /// Interfaces of functions whose NIC gets another number of them: a driver takes it only after all of them are gone.
-pub(in crate::plan) fn made_anew<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v str> {
+pub(super) fn made_anew<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v str> {
     let up = view.declared.iter().map(|declared| &declared.want).filter(|want| is_up(want));
     let nics = up.filter_map(|want| {
         let nic = view.now(name(want), InterfaceKind::Ethernet)?;
