@@ -2,12 +2,14 @@
 //!
 //! It sets most of a NIC, a VLAN, a MAC-VLAN, a VXLAN or a patch port when it activates or makes it. What somebody else has
 //! altered since stays altered: nmstate applies a profile that is as it was, and NetworkManager finds nothing to do. Activated
-//! again, some of it is set; the rest when the interface is made anew, which a NIC cannot be.
+//! again, some of it is set; the rest when the interface is made anew, which a NIC cannot be. What a Linux bridge or a bond says of
+//! a port is set when the port is activated.
 
 use std::path::Path;
 
 use linesman_core::compare::Difference;
 use linesman_core::interface_kind::InterfaceKind;
+use linesman_core::path::PathStep;
 use linesman_core::state::{interfaces, is_up, kind, name};
 use serde_json::Value;
 
@@ -22,7 +24,10 @@ pub enum Effort {
 
 /// What cannot be set shows in the verification.
 pub async fn set_again(nm: &Nm, desired: &Value, differences: &[Difference], effort: Effort) {
-    let names = unmoved(desired, differences, effort);
+    let mut names = unmoved(desired, differences, effort);
+    if effort == Effort::ActivateAgain {
+        names.extend(ports(desired, differences));
+    }
     if names.is_empty() {
         return;
     }
@@ -66,6 +71,36 @@ fn unmoved<'a>(desired: &'a Value, differences: &[Difference], effort: Effort) -
     all.filter(own).map(name).collect()
 }
 
+/// Ports that are there, but not as their controller declares them. Pure.
+fn ports<'a>(desired: &Value, differences: &'a [Difference]) -> Vec<&'a str> {
+    use InterfaceKind::{Bond, LinuxBridge};
+    let controllers: Vec<&str> = interfaces(desired)
+        .iter()
+        .filter(|i| is_up(i) && matches!(kind(i), Bond | LinuxBridge))
+        .map(name)
+        .collect();
+    let port = |difference: &'a Difference| match difference.path.steps() {
+        [
+            _,
+            PathStep::Item(controller),
+            PathStep::Key(_),
+            PathStep::Key(list),
+            PathStep::Item(port),
+            _,
+            ..,
+        ] if matches!(list.as_str(), "port" | "ports-config")
+            && controllers.contains(&controller.as_str()) =>
+        {
+            Some(port.as_str())
+        }
+        _ => None,
+    };
+    let mut ports: Vec<&str> = differences.iter().filter_map(port).collect();
+    ports.sort_unstable();
+    ports.dedup();
+    ports
+}
+
 fn has_no_ports(interface: &Value) -> bool {
     let is_patch = interface.get("patch").is_some_and(Value::is_object);
     is_patch
@@ -107,6 +142,32 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_a_controller_declares_of_a_port_is_set_by_the_port() {
+        let desired = json!({"interfaces": [
+            {"name": "br1", "type": "linux-bridge", "state": "up"},
+            {"name": "ovs1", "type": "ovs-bridge", "state": "up"},
+            {"name": "bond1", "type": "bond", "state": "up"},
+        ]});
+        let difference = |path: Path| Difference { path, want: json!(1), got: json!(2) };
+        let list =
+            |name: &str, section: &str, list: &str| Path::interface(name).key(section).key(list).item("p1");
+        let differences = [
+            difference(list("br1", "bridge", "port").key("stp-path-cost")),
+            difference(list("br1", "bridge", "port").key("vlan").key("tag")),
+            difference(list("ovs1", "bridge", "port").key("vlan")),
+            difference(
+                Path::interface("bond1")
+                    .key("link-aggregation")
+                    .key("ports-config")
+                    .item("p2")
+                    .key("queue-id"),
+            ),
+        ];
+        assert_eq!(ports(&desired, &differences), ["p1", "p2"]);
+        assert_eq!(ports(&desired, &[difference(list("br1", "bridge", "port"))]), [""; 0], "it is not there");
+    }
 
     #[test]
     fn addresses_are_waited_for_and_controllers_left_alone() {
