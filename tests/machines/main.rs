@@ -5,5 +5,6 @@
 mod full_kernel;
 mod hardware;
 mod kinds;
+mod made_anew;
 mod power_cuts;
 mod stacks;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use linesman_core::plan::{self, Outdated, Plan};
 
+use crate::failpoint;
 use crate::nm::{Nm, NmView};
 
 /// Deactivates their profiles once the checkpoint is there: it knows them as active, so that NetworkManager alone can bring them
@@ -22,6 +23,7 @@ pub async fn take_away(nm: &Nm, plan: &Plan, checkpoint: impl Future<Output = ()
             tracing::warn!(interface, %error, "cannot take it away");
         }
     }
+    failpoint::reach("taken-away").await;
 }
 
 /// The kernel takes away with an interface what is built on it.
