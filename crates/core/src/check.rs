@@ -68,6 +68,7 @@ const CHECKS: &[fn(&State<'_>) -> Vec<Diagnostic>] = &[
     bases::vxlans,
     bases::veths,
     bases::mac_vlans,
+    bases::ipvlans,
     bases::vrfs,
     routes::destinations,
     routes::next_hops,
@@ -97,6 +98,12 @@ pub fn check(document: &Document, schema: Schema<'_>) -> Vec<Diagnostic> {
     found.dedup();
     found.truncate(MAX_DIAGNOSTICS);
     found
+}
+
+/// Why nothing but `refuses`, which does not say where, keeps a state from being applied.
+pub fn refusals(state: &Value, refuses: Schema<'_>) -> Vec<Diagnostic> {
+    let faults = schema::faults(state, refuses).into_iter();
+    faults.map(|(path, why)| Diagnostic::new(crate::codes::failures::REFUSED, why).at(path)).collect()
 }
 
 fn is_unknown(diagnostic: &Diagnostic) -> bool {

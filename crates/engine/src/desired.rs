@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use linesman_core::captures::Captured;
+use linesman_core::check;
+use linesman_core::diagnostic::Diagnostic;
 use linesman_core::foreign_port;
 use linesman_core::path::Path;
 use linesman_core::plan::{Plan, Subject};
@@ -108,20 +110,27 @@ pub fn changed_only(desired: &Value, plan: &Plan) -> Value {
 }
 
 /// What nmstate would refuse, asked before anything is touched.
-pub fn refuse_early(desired: &Value, observed: &Value) -> Result<()> {
-    let parse = |v: &Value| {
-        serde_json::from_value::<NetworkState>(v.clone()).map_err(|e| Error::Invalid(e.to_string()))
-    };
+pub fn refuse_early(desired: &Value, observed: &Value) -> Result<(), Vec<Diagnostic>> {
     if linesman_core::plan::makes_and_uses_functions(desired, observed) {
         // It looks for them on the host as it is.
-        return parse(desired).map(drop);
+        return Ok(());
     }
-    let diff = parse(desired)?.gen_diff(&parse(&foreign_port::unmarked(observed))?);
-    match diff {
+    let observed = foreign_port::unmarked(observed);
+    let refuses = |state: &Value| refusal(state, &observed);
+    // It writes each refusal to the log as well.
+    let found = tracing::subscriber::with_default(tracing::subscriber::NoSubscriber::new(), || {
+        check::refusals(desired, &refuses)
+    });
+    if found.is_empty() { Ok(()) } else { Err(found) }
+}
+
+fn refusal(desired: &Value, observed: &Value) -> Result<(), String> {
+    let parse = |v: &Value| serde_json::from_value::<NetworkState>(v.clone()).map_err(|e| e.to_string());
+    match parse(desired)?.gen_diff(&parse(observed)?) {
         Ok(_) => Ok(()),
         // It reads the differences as a document of their own: the base of a MAC-VLAN is missing there if only the mode differs.
         Err(e) if e.msg().contains("missing field") => Ok(()),
-        Err(e) => Err(Error::Invalid(secrets::redacted(e.msg(), desired))),
+        Err(e) => Err(secrets::redacted(e.msg(), desired)),
     }
 }
 

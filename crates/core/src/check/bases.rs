@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::view::{Interface, State, items, number, text};
+use super::view::{Interface, State, boolean, items, number, text};
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::interface_kind::InterfaceKind;
@@ -125,7 +125,72 @@ fn port_vlan((path, vlan): (Path, &Value)) -> Vec<Diagnostic> {
                 .push(Diagnostic::new(codes::BAD_BRIDGE_VLAN, message).at(path).hint("swap 'min' and 'max'"));
         }
     }
+    found.extend(contradiction(&path, vlan));
+    found.extend(overlap(&path, vlan));
     found
+}
+
+/// What only one of the two modes has.
+fn contradiction(path: &Path, vlan: &Value) -> Option<Diagnostic> {
+    let given = |key: &str| match vlan.get(key) {
+        None | Some(Value::Null) => false,
+        Some(Value::Array(tags)) => !tags.is_empty(),
+        _ => true,
+    };
+    let native = boolean(vlan.get("enable-native")) == Some(true);
+    let (key, message, hint) = match vlan.get("mode").and_then(Value::as_str).unwrap_or_default() {
+        "access" if given("trunk-tags") => (
+            "trunk-tags",
+            "a port in access mode has no trunk tags",
+            "use 'mode: trunk', or remove 'trunk-tags:'",
+        ),
+        "access" if native => (
+            "enable-native",
+            "a port in access mode has no native VLAN",
+            "use 'mode: trunk', or remove 'enable-native:'",
+        ),
+        "trunk" if given("tag") && number(vlan.get("tag")) != Some(0) && !native => (
+            "tag",
+            "in trunk mode the tag is that of the native VLAN, which is not enabled",
+            "add 'enable-native: true', or list the tag under 'trunk-tags:'",
+        ),
+        _ => return None,
+    };
+    Some(Diagnostic::new(codes::BAD_BRIDGE_VLAN, message).at(path.key(key)).hint(hint))
+}
+
+/// The first of the trunk's tags that an earlier entry has already.
+fn overlap(path: &Path, vlan: &Value) -> Option<Diagnostic> {
+    let range = |tag: &Value| match (tag.get("id"), tag.get("id-range")) {
+        (Some(id), _) => number(Some(id)).map(|id| (id, id)),
+        (None, Some(range)) => Some((number(range.get("min"))?, number(range.get("max"))?)),
+        _ => None,
+    };
+    let tags: Vec<(Path, (i128, i128))> = items(vlan.get("trunk-tags"), &path.key("trunk-tags"))
+        .filter_map(|(path, tag)| Some((path, range(tag)?)))
+        .collect();
+    tags.iter().enumerate().find_map(|(index, (path, (min, max)))| {
+        let (_, other) = tags[..index].iter().find(|(_, other)| other.0 <= *max && *min <= other.1)?;
+        let said =
+            |(min, max): (i128, i128)| if min == max { min.to_string() } else { format!("{min} to {max}") };
+        let message = format!("{} and {} have tags in common", said((*min, *max)), said(*other));
+        Some(Diagnostic::new(codes::BAD_BRIDGE_VLAN, message).at(path.clone()).hint("list each tag once"))
+    })
+}
+
+pub(super) fn ipvlans(state: &State<'_>) -> Vec<Diagnostic> {
+    let both = |section: &Value| {
+        boolean(section.get("private")) == Some(true) && boolean(section.get("vepa")) == Some(true)
+    };
+    of_kind(state, &InterfaceKind::Ipvlan)
+        .filter(|(_, (_, section))| both(section))
+        .map(|(interface, (path, _))| {
+            let message = format!("'{}' cannot be private and in VEPA mode at once", interface.name);
+            Diagnostic::new(codes::IPVLAN_FLAGS, message)
+                .at(path.key("vepa"))
+                .hint("keep one of 'private:' and 'vepa:'")
+        })
+        .collect()
 }
 
 pub(super) fn veths(state: &State<'_>) -> Vec<Diagnostic> {
@@ -153,11 +218,19 @@ pub(super) fn veths(state: &State<'_>) -> Vec<Diagnostic> {
 pub(super) fn mac_vlans(state: &State<'_>) -> Vec<Diagnostic> {
     let sections = of_kind(state, &InterfaceKind::MacVlan).chain(of_kind(state, &InterfaceKind::MacVtap));
     sections
-        .filter(|(_, (_, section))| section.get("mode").is_none_or(Value::is_null))
-        .map(|(interface, (path, _))| {
-            let diagnostic =
-                Diagnostic::new(codes::MAC_VLAN_MODE, format!("'{}' has no mode", interface.name));
-            diagnostic.at(path).hint("add 'mode:' with bridge, vepa, private, passthru or source")
+        .filter_map(|(interface, (path, section))| match section.get("mode").and_then(Value::as_str) {
+            None if section.get("mode").is_none_or(Value::is_null) => {
+                let message = format!("'{}' has no mode", interface.name);
+                let hint = "add 'mode:' with bridge, vepa, private, passthru or source";
+                Some(Diagnostic::new(codes::MAC_VLAN_MODE, message).at(path).hint(hint))
+            }
+            Some(mode) if mode != "passthru" && boolean(section.get("promiscuous")) == Some(false) => {
+                let message =
+                    format!("'{}' cannot be without promiscuous mode in mode {mode}", interface.name);
+                let hint = "use mode passthru, or remove 'promiscuous:'";
+                Some(Diagnostic::new(codes::MAC_VLAN_MODE, message).at(path.key("promiscuous")).hint(hint))
+            }
+            _ => None,
         })
         .collect()
 }

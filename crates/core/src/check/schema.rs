@@ -18,6 +18,22 @@ pub(super) fn diagnose(state: &Value, schema: Schema<'_>) -> Vec<Diagnostic> {
     known.map(|invalid| schema_errors::explain(&invalid.error, &invalid.path, state)).collect()
 }
 
+/// Where `refuses` finds its fault with a state that has been resolved, by the names of interfaces: their order is not the document's.
+pub(super) fn faults(state: &Value, refuses: Schema<'_>) -> Vec<(Path, String)> {
+    let found = Locator { schema: refuses, found: Vec::new() }.run(state);
+    found.into_iter().map(|fault| (by_name(&fault.path, state), fault.error)).collect()
+}
+
+fn by_name(path: &Path, state: &Value) -> Path {
+    match path.steps() {
+        [PathStep::Key(list), PathStep::Index(index), below @ ..] if list == "interfaces" => {
+            let interface = Path::interface(state["interfaces"][index]["name"].as_str().unwrap_or_default());
+            below.iter().fold(interface, |path, step| path.join(step.clone()))
+        }
+        _ => path.clone(),
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 struct InvalidField {
     path: Path,
@@ -294,6 +310,15 @@ mod tests {
     #[test]
     fn finds_a_culprit_deep_down() {
         assert_eq!(reported(json!({"x": [1, {"y": {"z": "bad"}}]})), ["x[1].y.z: dislikes bad"]);
+    }
+
+    #[test]
+    fn a_fault_is_found_by_the_name_of_its_interface() {
+        let state =
+            json!({"interfaces": [{"name": "a"}, {"name": "b", "bridge": {"port": [{"name": "bad"}]}}]});
+        let found = faults(&state, &toy);
+        let found: Vec<String> = found.iter().map(|(path, why)| format!("{path}: {why}")).collect();
+        assert_eq!(found, ["interfaces[b].bridge.port[0].name: dislikes bad"]);
     }
 
     #[test]

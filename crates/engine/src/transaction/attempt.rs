@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::{
     AttemptFailure, Completion, Loaded, Request, Seen, Settings, Step, adopted, carry, confirm,
-    lost_functions, orphan, outdated, persist, stale_dns, unmanaged,
+    lost_functions, orphan, outdated, persist, stale_settings, unmanaged,
 };
 use crate::dead_man_switch::{CheckpointState, DeadManSwitch, Loss};
 use crate::journal::{Journal, Phase, Record};
@@ -73,7 +73,7 @@ pub async fn run(
     }
     failpoint::reach("applying").await;
     say(Step::Applying);
-    stale_dns::take_out(nm, &loaded.profiles, &record.desired)
+    stale_settings::take_out(nm, &loaded.profiles, &record.desired)
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))?;
     let reply = match start_worker(context, record).await {

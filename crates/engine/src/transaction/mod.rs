@@ -14,7 +14,7 @@ mod lost_functions;
 mod orphan;
 mod outdated;
 mod persist;
-mod stale_dns;
+mod stale_settings;
 pub(crate) mod unmanaged;
 
 use std::net::IpAddr;
@@ -408,7 +408,7 @@ async fn decide_plan(request: &Request, loaded: &mut Loaded) -> Result<(Value, P
     observe::complete(&mut loaded.facts, &loaded.nm, &desired, &loaded.observed).await;
     let plan = linesman_core::plan::plan(&desired, &loaded.observed, &loaded.facts).map_err(refusal)?;
     if !plan.is_empty() {
-        desired::refuse_early(&desired, &loaded.observed)?;
+        desired::refuse_early(&desired, &loaded.observed).map_err(Refusal::Document)?;
     }
     Ok((desired, plan))
 }

@@ -113,6 +113,7 @@ fn has_no_ports(interface: &Value) -> bool {
                 | InterfaceKind::Ipvlan
                 | InterfaceKind::Vxlan
                 | InterfaceKind::IpTunnel
+                | InterfaceKind::Hsr
         )
 }
 
