@@ -27,6 +27,7 @@ mod side_files;
 pub mod snapshot;
 mod supplicant;
 pub mod transaction;
+mod uppers;
 mod verify;
 mod watch;
 pub mod worker;

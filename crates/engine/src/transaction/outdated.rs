@@ -1,17 +1,19 @@
 //! Interfaces that have to go before their new profiles can be activated.
 
-use std::path::Path;
-
 use linesman_core::plan::{self, Outdated, Plan};
 
-use crate::failpoint;
+use serde_json::Value;
+
 use crate::nm::{Nm, NmView};
+use crate::{failpoint, uppers};
 
 /// Deactivates their profiles once the checkpoint is there: it knows them as active, so that NetworkManager alone can bring them
 /// back. nmstate is at work meanwhile; a profile that it activates too early fails, and it tries again.
-pub async fn take_away(nm: &Nm, plan: &Plan, checkpoint: impl Future<Output = ()>) {
-    let outdated: Vec<Outdated> =
-        plan::outdated(plan).into_iter().filter(|one| one.moves || !has_upper(one)).collect();
+pub async fn take_away(nm: &Nm, plan: &Plan, desired: &Value, checkpoint: impl Future<Output = ()>) {
+    let outdated: Vec<Outdated> = plan::outdated(plan)
+        .into_iter()
+        .filter(|one| one.moves || !uppers::are_undeclared(one.interface.as_str(), desired))
+        .collect();
     if outdated.is_empty() {
         return;
     }
@@ -24,13 +26,6 @@ pub async fn take_away(nm: &Nm, plan: &Plan, checkpoint: impl Future<Output = ()
         }
     }
     failpoint::reach("taken-away").await;
-}
-
-/// The kernel takes away with an interface what is built on it.
-fn has_upper(outdated: &Outdated) -> bool {
-    let folder = Path::new("/sys/class/net").join(outdated.interface.as_str());
-    let Ok(entries) = std::fs::read_dir(folder) else { return true };
-    entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("upper_"))
 }
 
 /// Those that run a profile, with their active connections. Pure.

@@ -83,9 +83,8 @@ mod tests {
 
     #[test]
     fn only_of_the_family_that_is_turned_off() {
-        let profile = eth1(
-            "[ipv4]\ndns=10.0.0.1;\ndns-search=a;\nmethod=manual\n[ipv6]\ndns=fd00::1;\nmethod=auto\n",
-        );
+        let profile =
+            eth1("[ipv4]\ndns=10.0.0.1;\ndns-search=a;\nmethod=manual\n[ipv6]\ndns=fd00::1;\nmethod=auto\n");
         let off = json!({ "interfaces": [{ "name": "eth1", "ipv4": { "enabled": false } }] });
         let altered = without_stale(std::slice::from_ref(&profile), &off);
         assert_eq!(altered, [eth1("[ipv4]\nmethod=manual\n[ipv6]\ndns=fd00::1;\nmethod=auto\n")]);

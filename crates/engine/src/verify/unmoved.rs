@@ -5,15 +5,15 @@
 //! again, some of it is set; the rest when the interface is made anew, which a NIC cannot be. What a Linux bridge or a bond says of
 //! a port is set when the port is activated.
 
-use std::path::Path;
-
 use linesman_core::compare::Difference;
 use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::path::PathStep;
-use linesman_core::state::{interfaces, is_up, kind, name};
+use linesman_core::plan::needs_idle_bond;
+use linesman_core::state::{self, interfaces, is_up, kind, name};
 use serde_json::Value;
 
 use crate::nm::{Device, Nm, NmView};
+use crate::uppers;
 
 /// What is done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,21 +33,35 @@ pub async fn set_again(nm: &Nm, desired: &Value, differences: &[Difference], eff
     }
     let Ok(view) = nm.view().await else { return };
     for (interface, uuid, device) in active(&view, &names, effort) {
-        if effort == Effort::MakeAnew && has_upper(interface) {
+        if effort == Effort::MakeAnew && uppers::are_undeclared(interface, desired) {
             continue;
         }
         tracing::warn!(interface, ?effort, "NetworkManager leaves it as somebody else has set it");
         let result = match effort {
             Effort::ActivateAgain => nm.activate(uuid, Some(device)).await,
-            Effort::MakeAnew => match nm.delete_device(device).await {
-                Ok(()) => nm.activate(uuid, None).await,
-                Err(error) => Err(error),
-            },
+            Effort::MakeAnew => make_anew(nm, &view, desired, (interface, uuid, device)).await,
         };
         if let Err(error) = result {
             tracing::warn!(interface, %error, "cannot set it again");
         }
     }
+}
+
+async fn make_anew(
+    nm: &Nm,
+    view: &NmView,
+    desired: &Value,
+    (interface, uuid, device): (&str, &str, &str),
+) -> crate::Result<()> {
+    let declared = interfaces(desired).iter().find(|i| name(i) == interface);
+    let ports = declared.and_then(state::ports).unwrap_or_default();
+    let of_ports = active(view, &ports, Effort::ActivateAgain);
+    nm.delete_device(device).await?;
+    nm.activate(uuid, None).await?;
+    for (_, uuid, device) in of_ports {
+        nm.activate(uuid, Some(device)).await?;
+    }
+    Ok(())
 }
 
 /// What NetworkManager sets on every kind of interface when it activates it.
@@ -65,7 +79,9 @@ fn unmoved<'a>(desired: &'a Value, differences: &[Difference], effort: Effort) -
         })
     };
     let is_one = |interface: &Value| {
-        has_no_ports(interface) || (effort == Effort::ActivateAgain && kind(interface).is_nic())
+        has_no_ports(interface)
+            || (effort == Effort::ActivateAgain && kind(interface).is_nic())
+            || (effort == Effort::MakeAnew && is_bond_in_use(interface, differences))
     };
     let all = interfaces(desired).iter().filter(|interface| is_up(interface) && is_one(interface));
     all.filter(own).map(name).collect()
@@ -101,6 +117,12 @@ fn ports<'a>(desired: &Value, differences: &'a [Difference]) -> Vec<&'a str> {
     ports
 }
 
+/// An option of a bond that the kernel sets only while the bond is down or has no ports, and NetworkManager does not see to that.
+fn is_bond_in_use(interface: &Value, differences: &[Difference]) -> bool {
+    kind(interface) == InterfaceKind::Bond
+        && differences.iter().any(|difference| needs_idle_bond(name(interface), &difference.path))
+}
+
 fn has_no_ports(interface: &Value) -> bool {
     let is_patch = interface.get("patch").is_some_and(Value::is_object);
     is_patch
@@ -115,12 +137,6 @@ fn has_no_ports(interface: &Value) -> bool {
                 | InterfaceKind::IpTunnel
                 | InterfaceKind::Hsr
         )
-}
-
-/// The kernel takes away with an interface what is built on it.
-fn has_upper(interface: &str) -> bool {
-    let Ok(entries) = std::fs::read_dir(Path::new("/sys/class/net").join(interface)) else { return true };
-    entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("upper_"))
 }
 
 /// With their profiles and devices, if NetworkManager thinks they are up, and has made those that are to be made anew. Pure.
@@ -177,7 +193,7 @@ mod tests {
             interface("v1", "vlan"), interface("v2", "vlan"), interface("br1", "linux-bridge"),
             interface("d1", "dummy"), interface("o1", "ovs-interface"),
             {"name": "p1", "type": "ovs-interface", "state": "up", "patch": {"peer": "p2"}},
-            interface("eth1", "ethernet"),
+            interface("eth1", "ethernet"), interface("bond1", "bond"), interface("bond2", "bond"),
         ]});
         let difference = |name: &str, section: &str, key: &str| Difference {
             path: Path::root().key("interfaces").item(name).key(section).key(key),
@@ -192,8 +208,13 @@ mod tests {
             difference("o1", "mtu", "mtu"),
             difference("p1", "patch", "peer"),
             difference("eth1", "ethtool", "ring"),
+            difference("bond1", "link-aggregation", "mode"),
+            Difference {
+                path: Path::interface("bond2").key("link-aggregation").key("options").key("lacp_rate"),
+                ..difference("bond2", "link-aggregation", "options")
+            },
         ];
-        assert_eq!(unmoved(&desired, &differences, Effort::MakeAnew), ["v1", "d1", "p1"]);
+        assert_eq!(unmoved(&desired, &differences, Effort::MakeAnew), ["v1", "d1", "p1", "bond2"]);
         assert_eq!(unmoved(&desired, &differences, Effort::ActivateAgain), ["v1", "d1", "p1", "eth1"]);
     }
 }
