@@ -3,7 +3,7 @@
 mod bystanders;
 mod devices;
 pub(crate) mod foreign;
-mod mac_addresses;
+pub(crate) mod mac_addresses;
 pub(crate) mod metrics;
 mod mtus;
 mod profiles;

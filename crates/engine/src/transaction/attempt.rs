@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::{
     AttemptFailure, Completion, Loaded, Request, Seen, Settings, Step, adopted, carry, confirm,
-    lost_functions, orphan, outdated, persist, stale_settings, unmanaged,
+    lost_profiles, orphan, outdated, persist, stale_settings, unmanaged,
 };
 use crate::dead_man_switch::{CheckpointState, DeadManSwitch, Loss};
 use crate::journal::{Journal, Phase, Record};
@@ -106,7 +106,7 @@ pub async fn run(
     unmanaged::remove(nm, &record.plan, &record.desired, &snapshot.state)
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))?;
-    lost_functions::delete_profiles(nm, &loaded.profiles, &record.desired, &snapshot.state)
+    lost_profiles::delete(nm, &record.plan, &record.desired, &snapshot.state)
         .await
         .map_err(|e| AttemptFailure::new(FailedStep::Apply, e.to_string()))?;
     adopted::leave_out(nm, snapshot, &record.desired)

@@ -160,10 +160,12 @@ fn home(
     }
 }
 
-/// The interface that now has an address which `former` had.
+/// The interface that now has an address which `former` had. A link-local one says nothing: it comes with the MAC address, which a
+/// bond shares with its ports and the VLANs on them.
 fn successor(snapshot: &Snapshot, addresses: &[AddressFact], former: &str) -> Option<String> {
     let had: Vec<IpAddr> = named(&snapshot.state, former)
         .flat_map(|i| ["/ipv4/address", "/ipv6/address"].into_iter().flat_map(|p| ips(i, p)))
+        .filter(|ip| !matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local()))
         .collect();
     let took = addresses.iter().find(|a| a.interface != former && had.contains(&a.ip))?;
     Some(took.interface.clone())
@@ -214,6 +216,19 @@ mod tests {
         let now = [AddressFact::test("br-ex", "10.9.0.2")];
         assert_eq!(successor(&snapshot, &now, "eth0").as_deref(), Some("br-ex"));
         assert_eq!(successor(&snapshot, &[], "eth0"), None);
+    }
+
+    #[test]
+    fn a_vlan_with_the_same_mac_address_has_not_taken_over() {
+        let snapshot = Snapshot {
+            state: json!({ "interfaces": [{ "name": "bond0",
+                "ipv4": { "address": [{ "ip": "10.9.0.2" }] },
+                "ipv6": { "address": [{ "ip": "fe80::9:ff:fe00:100" }] } }] }),
+            ..Snapshot::default()
+        };
+        let now =
+            [AddressFact::test("other.5", "fe80::9:ff:fe00:100"), AddressFact::test("br-ex", "10.9.0.2")];
+        assert_eq!(successor(&snapshot, &now, "bond0").as_deref(), Some("br-ex"));
     }
 
     #[test]

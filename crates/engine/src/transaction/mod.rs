@@ -10,7 +10,7 @@ pub(crate) mod carry;
 mod confirm;
 mod foreign;
 mod load;
-mod lost_functions;
+mod lost_profiles;
 mod orphan;
 mod outdated;
 mod persist;

@@ -7,12 +7,14 @@
 
 use linesman_core::compare::Difference;
 use linesman_core::interface_kind::InterfaceKind;
-use linesman_core::path::PathStep;
+use linesman_core::mac_address::MacAddress;
+use linesman_core::path::{Path, PathStep};
 use linesman_core::plan::needs_idle_bond;
 use linesman_core::state::{self, interfaces, is_up, kind, name};
 use serde_json::Value;
 
 use crate::nm::{Device, Nm, NmView};
+use crate::restore::mac_addresses;
 use crate::uppers;
 
 /// What is done about it.
@@ -24,6 +26,8 @@ pub enum Effort {
 
 /// What cannot be set shows in the verification.
 pub async fn set_again(nm: &Nm, desired: &Value, differences: &[Difference], effort: Effort) {
+    // Activated again, a controller would lose its ports for a moment.
+    mac_addresses::set_right(&of_controllers(desired, differences)).await;
     let mut names = unmoved(desired, differences, effort);
     if effort == Effort::ActivateAgain {
         names.extend(ports(desired, differences));
@@ -85,6 +89,19 @@ fn unmoved<'a>(desired: &'a Value, differences: &[Difference], effort: Effort) -
     };
     let all = interfaces(desired).iter().filter(|interface| is_up(interface) && is_one(interface));
     all.filter(own).map(name).collect()
+}
+
+/// MAC addresses of bonds and bridges. Pure.
+fn of_controllers(desired: &Value, differences: &[Difference]) -> Vec<(String, MacAddress)> {
+    use InterfaceKind::{Bond, LinuxBridge};
+    let controllers =
+        interfaces(desired).iter().filter(|i| is_up(i) && matches!(kind(i), Bond | LinuxBridge));
+    let wanted = |controller: &Value| {
+        let place = Path::interface(name(controller)).key("mac-address");
+        let difference = differences.iter().find(|difference| difference.path == place)?;
+        Some((name(controller).to_owned(), difference.want.as_str()?.parse().ok()?))
+    };
+    controllers.filter_map(wanted).collect()
 }
 
 /// Ports that are there, but not as their controller declares them. Pure.
@@ -155,7 +172,6 @@ fn active<'a>(view: &'a NmView, names: &[&str], effort: Effort) -> Vec<(&'a str,
 
 #[cfg(test)]
 mod tests {
-    use linesman_core::path::Path;
     use serde_json::json;
 
     use super::*;
@@ -184,6 +200,23 @@ mod tests {
         ];
         assert_eq!(ports(&desired, &differences), ["p1", "p2"]);
         assert_eq!(ports(&desired, &[difference(list("br1", "bridge", "port"))]), [""; 0], "it is not there");
+    }
+
+    #[test]
+    fn the_mac_address_of_a_controller_is_set_without_its_ports() {
+        let desired = json!({"interfaces": [
+            {"name": "bond1", "type": "bond", "state": "up"}, {"name": "d1", "type": "dummy", "state": "up"},
+        ]});
+        let mac = json!("02:00:00:AA:CC:01");
+        let difference = |name: &str, key: &str| Difference {
+            path: Path::interface(name).key(key),
+            want: mac.clone(),
+            got: json!("02:00:00:AA:CC:03"),
+        };
+        let differences =
+            [difference("bond1", "mac-address"), difference("d1", "mac-address"), difference("bond1", "mtu")];
+        let found = of_controllers(&desired, &differences);
+        assert_eq!(found, [("bond1".to_owned(), "02:00:00:AA:CC:01".parse().unwrap())]);
     }
 
     #[test]
