@@ -47,6 +47,28 @@ fn away(site: &Site) -> String {
 }
 
 /// Raised from below, lowered from above: no interface may be larger than what it stands on.
+/// A profile that stays would bring its interface back with the next bond of that name.
+pub fn go_with_what_is_on_them(site: &Site) {
+    let stack = format!(
+        "interfaces:
+{}{}- name: vx1
+  type: vxlan
+  state: up
+  vxlan: {{base-iface: bond0.20, id: 77, remote: 192.0.2.7}}
+",
+        bond("bond0", "active-backup", "miimon: 100", &["eth1", "eth2"]),
+        vlan("bond0", 20, NO_ADDRESSES),
+    );
+    site.commits(&stack, &[]);
+    let absent = |name: &str, kind: &str| format!("- {{name: {name}, type: {kind}, state: absent}}\n");
+    let nics = absent("eth1", "ethernet") + &absent("eth2", "ethernet");
+    site.commits(&format!("interfaces:\n{}{nics}", absent("bond0", "bond")), &[]);
+    let profiles = site.host.node.sh("nmcli -t -f NAME connection").unwrap();
+    for name in ["vx1", "bond0.20", "bond0"] {
+        assert!(!profiles.lines().any(|profile| profile == name), "{profiles}");
+    }
+}
+
 pub fn change_their_mtu(site: &Site) {
     let hub = site.host.lab.hub();
     let storage = site.host.node.ipv4_on(1);

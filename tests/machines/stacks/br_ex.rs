@@ -27,6 +27,26 @@ pub fn takes_the_address(site: &Site) {
     assert!(hub.ping(node.mgmt_ipv6()), "IPv6 as well");
 }
 
+/// Somebody's VLAN on the NIC has the same MAC address, and so the same link-local one: what others had on the NIC moves to br-ex
+/// all the same.
+pub fn takes_addresses_of_others(site: &Site) {
+    let node = &site.host.node;
+    node.sh("ip link add link eth0 name other.5 type vlan id 5 && ip link set other.5 up
+         ip address add 172.31.5.1/24 dev other.5 && ip address add 172.31.9.9/32 dev eth0")
+        .unwrap();
+    site.commits(&over_bond(NODE_TAG, &static_addresses(site), &routes("br-ex")), &[]);
+    let of = |interface: &str| {
+        observe::addresses(node, interface).into_iter().filter(|a| a.starts_with("172.")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (of("br-ex"), of("other.5")),
+        (vec!["172.31.9.9/32".into()], vec!["172.31.5.1/24".to_owned()])
+    );
+    site.commits(&back(site), &[]);
+    assert_eq!((of("eth0"), of("other.5")), (vec!["172.31.9.9/32".into()], vec!["172.31.5.1/24".to_owned()]));
+    node.sh("ip link delete other.5 && ip address delete 172.31.9.9/32 dev eth0").unwrap();
+}
+
 /// Nobody knows the tag.
 pub fn is_rolled_back(site: &Site) {
     let document = over_bond(101, &static_addresses(site), &routes("br-ex"));

@@ -24,6 +24,8 @@ const STORIES: &[Story] = &[
         br_ex::takes_the_address,
     ),
     ("br-ex over a VLAN that nobody knows is rolled back", br_ex::is_rolled_back),
+    ("br-ex takes addresses of others beside somebody's VLAN", br_ex::takes_addresses_of_others),
+    ("what is on a bond goes with it, profiles included", bonds::go_with_what_is_on_them),
     ("an LACP partner that comes late is waited for", links::lacp_is_waited_for),
     ("NICs that appear after the boot come up as declared", links::nics_that_appear_late),
     ("a cable that is pulled in mid-change is waited for", links::carrier_is_waited_for),
