@@ -34,7 +34,7 @@ fn generate(args: &GenerateArgs) -> Result<Report, Exit> {
     let clusters = clusters(inputs);
     let apart = clusters.len() > 1;
     let output = output_format(args);
-    let mut prepared = Vec::new();
+    let (mut prepared, mut wrong) = (Vec::new(), Vec::new());
     for inputs in &clusters {
         let below = inputs.first().filter(|_| apart).map(Input::stem);
         let directory = args.dir.as_ref().map(|dir| below.map_or_else(|| dir.clone(), |stem| dir.join(stem)));
@@ -42,11 +42,13 @@ fn generate(args: &GenerateArgs) -> Result<Report, Exit> {
             return Err(same_name(below.unwrap_or_default()).report());
         }
         let checked = linesman_day1::load(inputs, &desired::schema);
-        let generated = checked.and_then(|cluster| cluster.generate(&output));
-        prepared.push(Prepared {
-            directory,
-            generated: generated.map_err(|faults| report::refuse(&faults, inputs))?,
-        });
+        match checked.and_then(|cluster| cluster.generate(&output)) {
+            Ok(generated) => prepared.push(Prepared { directory, generated }),
+            Err(faults) => wrong.push((faults, inputs.as_slice())),
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(report::refuse(&wrong));
     }
     directory::write(prepared).map_err(Failure::report)
 }

@@ -56,15 +56,15 @@ fn list(what: &str, directory: &Path, names: &[String]) {
     names.iter().for_each(|name| output::line(format!("{what} {}", directory.join(name).display())));
 }
 
-/// Prints what is wrong, each at its place.
-pub fn refuse(faults: &[Fault], inputs: &[Input]) -> Exit {
-    let source =
-        |fault: &Fault| inputs.get(fault.file).map_or(("", ""), |input| (input.name.as_str(), &*input.text));
-    for fault in faults {
-        output::error(render(&fault.diagnostic, source(fault), output::colour_of_errors()));
+/// Prints what is wrong with each cluster's files, each at its place.
+pub fn refuse(wrong: &[(Vec<Fault>, &[Input])]) -> Exit {
+    let mut records = Vec::new();
+    for (fault, inputs) in wrong.iter().flat_map(|(faults, inputs)| faults.iter().map(move |f| (f, inputs))) {
+        let source = inputs.get(fault.file).map_or(("", ""), |input| (input.name.as_str(), &*input.text));
+        output::error(render(&fault.diagnostic, source, output::colour_of_errors()));
+        records.push(DiagnosticRecord::of(&fault.diagnostic, source));
     }
-    let message = format!("{}; nothing was written", verbs::count(faults.len(), "error"));
+    let message = format!("{}; nothing was written", verbs::count(records.len(), "error"));
     output::error(&message);
-    let records = faults.iter().map(|fault| DiagnosticRecord::of(&fault.diagnostic, source(fault))).collect();
     Failure::of_documents(Exit::Input, message, records).report_to_programs()
 }
