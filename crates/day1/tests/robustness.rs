@@ -1,4 +1,4 @@
-//! Whatever is missing from a file, it is read or refused with a place, and nothing panics.
+//! Whatever is missing from a file, it is read or refused with a message, and nothing panics.
 
 use linesman_day1::generate::{OutputFormat, SpecVersion};
 use linesman_day1::input::Input;
@@ -26,7 +26,7 @@ fn broken(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn broken_files_are_refused_with_a_place_or_generated_from() {
+fn broken_files_are_refused_or_generated_from() {
     let machine_config = OutputFormat::MachineConfig { version: SpecVersion::V3_2, roles: Vec::new() };
     let mut refused = 0;
     for case in GENERATE.cases() {
