@@ -24,7 +24,7 @@ test: ## all tests, and the ten slowest of them
 
 test-fast: ## unit tests and golden cases; no lab
 	cargo test --workspace --lib --bins
-	cargo test -p linesman-core -p linesman-fleet -p linesman-tools
+	cargo test -p linesman-core -p linesman-day1 -p linesman-fleet -p linesman-tools
 
 bench: setup-cluster ## the benchmarks, with their goals; also target/bench/results.json
 	cargo build --profile bench-bin -p linesman -p linesman-bench

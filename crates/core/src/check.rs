@@ -8,7 +8,7 @@ pub mod fields;
 pub(crate) mod interfaces;
 mod layers;
 mod names;
-pub(crate) mod nearest;
+pub mod nearest;
 mod open_fields;
 mod options;
 mod ports;

@@ -19,11 +19,13 @@ macro_rules! codes {
 pub(crate) use codes;
 
 pub mod commands;
+pub mod day1;
 pub mod failures;
 
 /// Every entry there is: what is wrong with a document, why a host refuses it, how a change ended badly.
 pub fn all() -> impl Iterator<Item = &'static Explanation> {
-    TABLE.iter().chain(crate::plan::codes::TABLE).chain(failures::TABLE).chain(commands::TABLE)
+    let documents = TABLE.iter().chain(day1::TABLE);
+    documents.chain(crate::plan::codes::TABLE).chain(failures::TABLE).chain(commands::TABLE)
 }
 
 /// The first code of ours that a text names in brackets, as in `no such port [LM1001]`.
@@ -193,7 +195,7 @@ mod tests {
     #[test]
     fn unknown_codes_have_neighbours() {
         let codes = |written| near(written).iter().map(|entry| entry.code).collect::<Vec<_>>();
-        assert_eq!(codes("lm0411"), [NOT_A_STATE, PORT_TWICE]);
+        assert_eq!(codes("lm0411"), [NOT_A_STATE, PORT_TWICE, day1::COPY_MAC]);
         assert!(codes("vlan").contains(&BAD_VLAN_ID));
         assert!(codes("xy").is_empty() && codes("lm9999").is_empty());
     }
@@ -207,7 +209,7 @@ mod tests {
 
     #[test]
     fn every_code_has_a_golden_case() {
-        let cases = ["cases", "../fleet/cases", "../tools/cases"];
+        let cases = ["cases", "../day1/cases", "../fleet/cases", "../tools/cases"];
         let mut shown: BTreeSet<String> = cases.iter().flat_map(|dir| mentioned(dir, ".txt")).collect();
         // What takes several files is in the transcript.
         shown.extend(mentioned("../linesman/tests/transcripts", "check.txt"));

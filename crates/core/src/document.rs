@@ -79,6 +79,11 @@ impl Document {
         roots.into_iter().map(recognise).collect()
     }
 
+    /// A document inside a larger one: `node` is part of the tree of `text`, and places are those in `text`.
+    pub fn inside(name: &str, text: &Arc<str>, node: Node) -> Result<Self, Vec<Diagnostic>> {
+        Self::recognise(name, text, node)
+    }
+
     fn recognise(name: &str, text: &Arc<str>, root: Node) -> Result<Self, Vec<Diagnostic>> {
         let shape = shape::recognise(root).map_err(|fault| {
             let span = first_line(text, fault.range);
@@ -197,7 +202,7 @@ fn refuse_oversize(text: &str) -> Result<(), Vec<Diagnostic>> {
 }
 
 /// The part of `range` that lies on its first line.
-fn first_line(text: &str, range: Range) -> Span {
+pub fn first_line(text: &str, range: Range) -> Span {
     let Position { line, column } = range.start;
     let len = if range.end.line == line {
         range.end.column - column.min(range.end.column)

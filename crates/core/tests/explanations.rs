@@ -20,6 +20,8 @@ use linesman_core::plan::codes::{
     NO_SUPPLICANT, OVS_NOT_RUNNING,
 };
 use linesman_core::plan::plan;
+use linesman_day1::generate::{OutputFormat, SpecVersion};
+use linesman_day1::load;
 use linesman_tools::import::{Input, import};
 use nmstate::NetworkState;
 use serde_json::Value;
@@ -78,7 +80,24 @@ fn said_by_import(text: &str) -> Vec<&'static str> {
     }
 }
 
+/// Of the network of hosts that do not exist yet.
+fn is_of_a_generator(example: &Explanation) -> bool {
+    codes::day1::TABLE.iter().any(|entry| entry.code == example.code)
+}
+
+fn said_by_generator(text: &str) -> Vec<&'static str> {
+    let inputs = [linesman_day1::input::Input::new("install-config.yaml", text)];
+    let format = OutputFormat::MachineConfig { version: SpecVersion::V3_2, roles: vec!["worker".to_owned()] };
+    match load(&inputs, &schema).and_then(|cluster| cluster.generate(&format)) {
+        Ok(_) => Vec::new(),
+        Err(faults) => faults.iter().map(|fault| fault.diagnostic.code).collect(),
+    }
+}
+
 fn spoken(example: &Explanation, text: &str) -> Vec<&'static str> {
+    if is_of_a_generator(example) {
+        return said_by_generator(text);
+    }
     if is_of_an_import(example) {
         return said_by_import(text);
     }

@@ -136,6 +136,13 @@ pub enum Verb {
     /// Settings that cannot be converted are listed on standard error and in comments at the top of the document.
     /// Secrets are never imported. Reading files needs neither root nor NetworkManager.
     Import(ImportArgs),
+    /// Generate Ignition configs or MachineConfigs with the network of hosts, before the hosts exist
+    ///
+    /// Reads `networking.hostConfig[]` of an install-config, `hosts[]` of an agent-config, or a directory of NMState
+    /// documents named after their hosts (`HOST.yml`; `cluster.yml` is for hosts without one). Checks everything
+    /// first: if anything is wrong, nothing is written. Needs neither root nor NetworkManager. Exits with 3 if a file
+    /// has errors.
+    Generate(GenerateArgs),
     /// Check the prerequisites of linesman on this host
     ///
     /// Exits with 1 if there is a problem.
@@ -531,6 +538,61 @@ pub enum ImportFormat {
     Keyfile,
     /// Netplan files, as in /etc/netplan; several files are merged as netplan does
     Netplan,
+}
+
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// What to generate
+    #[arg(long = "as", value_enum, value_name = "FORM", default_value_t = GeneratedForm::Ignition)]
+    pub form: GeneratedForm,
+
+    /// Directory to write to; only files that were generated before are replaced or removed [default: write nothing,
+    /// list the files]
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+
+    /// With --as machine-config: role of hosts that state none, and roles that get the cluster-wide document; may be
+    /// given more than once [default for the cluster-wide document: master and worker]
+    #[arg(long = "role", value_name = "ROLE", value_parser = role)]
+    pub roles: Vec<String>,
+
+    /// Version of Ignition's specification
+    #[arg(long, value_enum, value_name = "VERSION", default_value_t = IgnitionVersion::V3_2)]
+    pub ignition_version: IgnitionVersion,
+
+    /// Files of one cluster, or directories of *.yaml and *.yml files; `-` for standard input. Several install-configs
+    /// are several clusters, each written to a directory of its own below DIR
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GeneratedForm {
+    /// One Ignition config per host
+    Ignition,
+    /// One MachineConfig per role with the documents of its hosts, and a policy that spares nodes a reboot
+    MachineConfig,
+    /// The documents as files for /etc/nmstate/openshift
+    Files,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum IgnitionVersion {
+    #[value(name = "3.2.0")]
+    V3_2,
+    #[value(name = "3.3.0")]
+    V3_3,
+    #[value(name = "3.4.0")]
+    V3_4,
+    #[value(name = "3.5.0")]
+    V3_5,
+}
+
+fn role(text: &str) -> Result<String, String> {
+    match linesman_day1::is_role(text) {
+        true => Ok(text.to_owned()),
+        false => Err("use master, worker, arbiter, or the name of a machine config pool".into()),
+    }
 }
 
 #[derive(Debug, Args)]

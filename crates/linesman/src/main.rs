@@ -103,6 +103,7 @@ async fn run(cli: Cli) -> Exit {
         Verb::Freeze(args) => verbs::freeze::freeze(args, format, &settings).await,
         Verb::Unfreeze => verbs::freeze::unfreeze(format, &settings).await,
         Verb::Import(args) => verbs::import::run(args, format).await,
+        Verb::Generate(args) => verbs::generate::run(&args, format),
         Verb::Doctor => verbs::doctor::run(format, &settings).await,
         Verb::Gather(args) => verbs::gather::run(args, format, &settings).await,
         Verb::Recover(args) => verbs::recover::run(args, format, &settings).await,

@@ -12,6 +12,7 @@ use linesman_core::document::{Document, decode};
 use linesman_engine::desired;
 
 pub use checked::Checked;
+pub use files::files;
 
 use crate::cli::Format;
 use crate::exit::Exit;
@@ -28,7 +29,7 @@ pub struct Unreadable {
 /// Every document in the given files, checked each by itself. A directory stands for the documents in it, `-` for
 /// standard input; a file may contain several documents.
 pub fn check_all(given: &[PathBuf]) -> Result<Vec<Checked>, Unreadable> {
-    Ok(files::files(given)?.iter().flat_map(|file| Checked::all(file)).collect())
+    Ok(files(given)?.iter().flat_map(|file| Checked::all(file)).collect())
 }
 
 /// The documents in the given files, if all of them are right; what is wrong is printed with its place.

@@ -100,6 +100,60 @@ fn files_are_imported_anywhere() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// A host whose network plugin needs no br-ex.
+fn install_config(host: &str) -> String {
+    format!(
+        "platform: {{none: {{}}}}\nnetworking:\n  networkType: Calico\n  hostConfig:\n  - name: {host}\n    networkConfig:\n      \
+         interfaces:\n      - {{name: eno1, type: ethernet, state: up}}\n"
+    )
+}
+
+#[test]
+fn generate_writes_all_or_nothing_and_replaces_only_its_own() {
+    let dir = folder("generate", &[]);
+    let (input, out) = (format!("{dir}/install-config.yaml"), format!("{dir}/out"));
+    let generate = |host: &str| {
+        std::fs::write(&input, install_config(host)).unwrap();
+        let output = linesman(&["generate", &input, "--dir", &out]);
+        let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        (output.status.code(), said.concat())
+    };
+    assert_eq!(generate("Master-0").0, Some(3));
+    assert!(!std::path::Path::new(&out).exists(), "nothing is written when anything is wrong");
+    assert_eq!(generate("master-0"), (Some(0), format!("wrote {out}/master-0.ign\n")));
+    assert_eq!(generate("master-0"), (Some(0), format!("unchanged {out}/master-0.ign\n")));
+    let replaced = format!("wrote {out}/master-1.ign\nremoved {out}/master-0.ign\n");
+    assert_eq!(generate("master-1"), (Some(0), replaced));
+    std::fs::write(format!("{out}/master-2.ign"), "{}").unwrap();
+    let (code, text) = generate("master-2");
+    assert!(code == Some(1) && text.contains("master-2.ign exists and was not generated"), "{text}");
+    std::fs::write(format!("{out}/master-1.ign"), "{}").unwrap();
+    let (code, text) = generate("master-1");
+    assert!(code == Some(1) && text.contains("master-1.ign was edited"), "{text}");
+    let output = linesman(&["generate", "-o", "json", &input, "--dir", &out]);
+    let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(object["error"]["code"], "LM2036");
+}
+
+#[test]
+fn generate_takes_the_examples_each_into_a_directory_of_its_own() {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/install-config");
+    let out = folder("generate-examples", &[]);
+    for form in ["ignition", "machine-config", "files"] {
+        let output = linesman(&["generate", examples, "--as", form, "--dir", &format!("{out}/{form}")]);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    for file in [
+        "ignition/bond/master-0.ign",
+        "machine-config/cluster-wide/10-br-ex-worker.yaml",
+        "files/dual-stack/hosts.json",
+    ] {
+        assert!(std::path::Path::new(&out).join(file).exists(), "{file}");
+    }
+    let again = linesman(&["generate", &format!("{out}/files/dual-stack")]);
+    assert_eq!(again.status.code(), Some(0), "its own files are documents, and the index among them is none");
+}
+
 #[test]
 fn crds_are_those_that_deploy_holds() {
     let deploy = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy");

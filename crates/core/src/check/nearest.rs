@@ -1,7 +1,7 @@
 //! "Did you mean": the known word that a mistyped one is closest to.
 
 /// The nearest of `known`, if it is near enough to be a slip of the fingers, or `word` is its beginning.
-pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     slip(word, known).or_else(|| {
         let mut begun = known.iter().filter(|candidate| word.len() >= 3 && candidate.starts_with(word));
         begun.next().filter(|_| begun.next().is_none()).copied()

@@ -4,4 +4,5 @@ codes! {
     NOT_ROOT = "LM2033";
     NO_AGENT = "LM2034";
     USAGE = "LM2035";
+    NOT_OURS = "LM2036";
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Unreadable;
 
 /// A directory stands for the documents in it.
-pub(super) fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>, Unreadable> {
+pub fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>, Unreadable> {
     let mut files = Vec::new();
     for path in given {
         if path.is_dir() {

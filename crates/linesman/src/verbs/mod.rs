@@ -14,6 +14,7 @@ pub mod documents;
 pub mod explain;
 pub mod freeze;
 pub mod gather;
+pub mod generate;
 pub mod history;
 pub mod import;
 pub mod man;

@@ -1,0 +1,19 @@
+//! The codes of configurations for hosts that do not exist yet, as `linesman generate` reads them.
+
+codes! {
+    NO_HOSTS = "LM0901";
+    BAD_HOST_NAME = "LM0902";
+    HOST_TWICE = "LM0903";
+    MAC_TWICE = "LM0904";
+    NO_CONFIGURATION = "LM0905";
+    NO_HOST = "LM0906";
+    BAD_ROLE = "LM0907";
+    NO_BR_EX = "LM0908";
+    BR_EX = "LM0909";
+    UPLINK = "LM0910";
+    COPY_MAC = "LM0911";
+    ADDRESS_ON_TWO_HOSTS = "LM0912";
+    LEADING_ZERO = "LM0913";
+    MACHINE_CONFIG_TOO_LARGE = "LM0914";
+    MTU_ABOVE_PORT = "LM0915";
+}
