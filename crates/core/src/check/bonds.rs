@@ -35,6 +35,7 @@ const RULES: &[Rule] = &[
     Rule { option: "ad_actor_sys_prio", modes: LACP, neutral: &["65535"] },
     Rule { option: "ad_actor_system", modes: LACP, neutral: &["", "00:00:00:00:00:00"] },
     Rule { option: "ad_user_port_key", modes: LACP, neutral: &["0"] },
+    Rule { option: "lacp_active", modes: LACP, neutral: &["on", "1"] },
     Rule { option: "packets_per_slave", modes: &["balance-rr"], neutral: &["1"] },
 ];
 

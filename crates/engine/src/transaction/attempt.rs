@@ -7,7 +7,7 @@ use linesman_core::codes::failures;
 use tokio::sync::watch;
 
 use super::{
-    AttemptFailure, Completion, Loaded, Request, Seen, Settings, Step, adopted, carry, confirm,
+    AttemptFailure, Completion, Loaded, Request, Seen, Settings, Step, adopted, carry, closed_ports, confirm,
     lost_profiles, orphan, outdated, persist, stale_settings, unmanaged,
 };
 use crate::dead_man_switch::{CheckpointState, DeadManSwitch, Loss};
@@ -192,6 +192,7 @@ pub async fn run(
 async fn carry_over(snapshot: &Snapshot, record: &Record) -> Vec<String> {
     let mut notes = carry::carry(snapshot, &record.plan, &record.desired).await;
     notes.extend(unmanaged::reattach(&record.plan, &record.desired, &snapshot.state).await);
+    closed_ports::open(&snapshot.state, &record.desired).await;
     notes
 }
 

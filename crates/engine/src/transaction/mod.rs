@@ -7,6 +7,7 @@ mod attempt;
 pub(crate) mod back;
 mod baseline;
 pub(crate) mod carry;
+mod closed_ports;
 mod confirm;
 mod foreign;
 mod load;

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::nm::{Device, Nm, NmView};
 use crate::restore::mac_addresses;
-use crate::uppers;
+use crate::{observe, uppers};
 
 /// What is done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,7 @@ pub async fn set_again(nm: &Nm, desired: &Value, differences: &[Difference], eff
     mac_addresses::set_right(&of_controllers(desired, differences)).await;
     let mut names = unmoved(desired, differences, effort);
     if effort == Effort::ActivateAgain {
+        attach(nm, &missing(desired, differences)).await;
         names.extend(ports(desired, differences));
     }
     if names.is_empty() {
@@ -49,6 +50,38 @@ pub async fn set_again(nm: &Nm, desired: &Value, differences: &[Difference], eff
             tracing::warn!(interface, %error, "cannot set it again");
         }
     }
+}
+
+/// A bond that was made anew does not bring its ports with it.
+async fn attach(nm: &Nm, ports: &[&str]) {
+    if ports.is_empty() {
+        return;
+    }
+    let Ok(profiles) = observe::profiles() else { return };
+    for profile in profiles.iter().filter(|p| p.interface().is_some_and(|name| ports.contains(&name))) {
+        let Some(uuid) = profile.uuid() else { continue };
+        if let Err(error) = nm.activate(uuid, None).await {
+            tracing::warn!(profile = uuid, %error, "cannot activate a port");
+        }
+    }
+}
+
+/// Declared ports of bonds that are not there. Pure.
+fn missing<'a>(desired: &Value, differences: &'a [Difference]) -> Vec<&'a str> {
+    let is_bond = |bond: &str| {
+        interfaces(desired).iter().any(|i| name(i) == bond && is_up(i) && kind(i) == InterfaceKind::Bond)
+    };
+    let port = |difference: &'a Difference| match difference.path.steps() {
+        [_, PathStep::Item(bond), PathStep::Key(_), PathStep::Key(list), PathStep::Item(port)]
+            if matches!(list.as_str(), "port" | "ports-config")
+                && difference.got.is_null()
+                && is_bond(bond) =>
+        {
+            Some(port.as_str())
+        }
+        _ => None,
+    };
+    differences.iter().filter_map(port).collect()
 }
 
 async fn make_anew(
@@ -199,6 +232,11 @@ mod tests {
             ),
         ];
         assert_eq!(ports(&desired, &differences), ["p1", "p2"]);
+        let gone = Difference {
+            got: Value::Null,
+            ..difference(Path::interface("bond1").key("link-aggregation").key("port").item("p3"))
+        };
+        assert_eq!(missing(&desired, &[gone]), ["p3"]);
         assert_eq!(ports(&desired, &[difference(list("br1", "bridge", "port"))]), [""; 0], "it is not there");
     }
 
