@@ -33,6 +33,7 @@ fn what_was_taken_away_to_be_made_anew_comes_back() {
     host.wait_failpoint("taken-away");
     apply.kill().unwrap();
     apply.wait().unwrap();
+    host.pass_failpoint("taken-away");
     let recovered = host.linesman(&["recover"]);
     assert_eq!(recovered.code(), Some(0), "{}{}", recovered.stdout, recovered.stderr);
     assert_eq!((host.last_verdict(), shown(&host)), ("rolled-back".to_owned(), before.clone()));

@@ -37,7 +37,7 @@ use crate::secrets::serialize_masked;
 pub use address::{learnt_and_unwanted, left_behind, takes};
 pub use applicable::{applicable, detach_ports, lost_functions};
 pub use defaults::with_defaults;
-pub use outdated::{Outdated, needs_idle_bond, outdated};
+pub use outdated::{Outdated, outdated};
 pub use refusal::Asked;
 pub use slow::{Slow, SlowCause, partner_within};
 

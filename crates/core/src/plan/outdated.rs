@@ -6,7 +6,7 @@
 use super::{Change, ChangeKind, Plan, Subject};
 use crate::interface_kind::InterfaceKind;
 use crate::interface_name::InterfaceName;
-use crate::path::{Path, PathStep};
+use crate::path::PathStep;
 
 /// An interface that has to be taken away before its new profile is activated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,24 +25,11 @@ fn of_change(change: &Change) -> Option<Outdated> {
     let Subject::Interface { name, kind } = &change.subject else { return None };
     let changed: Vec<&str> =
         change.details.iter().filter_map(|detail| key(kind, detail.path.steps())).collect();
-    let of_bond = || change.details.iter().any(|detail| needs_idle_bond(name.as_str(), &detail.path));
-    let compared =
-        changed.iter().any(|key| compares(kind, key)) || (*kind == InterfaceKind::Bond && of_bond());
+    let compared = changed.iter().any(|key| compares(kind, key));
     compared.then(|| Outdated { interface: name.clone(), moves: changed.contains(&BASE) })
 }
 
 const BASE: &str = "base-iface";
-
-/// Options of a bond that the kernel sets only while the bond is down, or has no ports. NMState takes a bond down if its mode
-/// changes, and not for these.
-const OF_IDLE_BONDS: [&str; 6] =
-    ["ad_actor_sys_prio", "ad_user_port_key", "fail_over_mac", "lacp_active", "lacp_rate", "tlb_dynamic_lb"];
-
-/// Whether that is the place of such an option.
-pub fn needs_idle_bond(bond: &str, path: &Path) -> bool {
-    let options = Path::interface(bond).key("link-aggregation").key("options");
-    OF_IDLE_BONDS.iter().any(|option| *path == options.key(*option))
-}
 
 /// The key below the section of its own kind: `base-iface` of `interfaces[v1].vlan.base-iface`.
 fn key<'a>(kind: &InterfaceKind, steps: &'a [PathStep]) -> Option<&'a str> {
@@ -73,6 +60,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::path::Path;
     use crate::plan::Detail;
 
     fn changed(name: &str, kind: InterfaceKind, keys: &[&str]) -> Change {
@@ -94,11 +82,8 @@ mod tests {
             changed("t1", InterfaceKind::MacVtap, &["mac-vtap", "base-iface"]),
             changed("x1", InterfaceKind::Vxlan, &["vxlan", "remote"]),
             changed("u1", InterfaceKind::IpTunnel, &["ip-tunnel", "ttl"]),
-            changed("b1", InterfaceKind::Bond, &["link-aggregation", "options", "fail_over_mac"]),
-            changed("b2", InterfaceKind::Bond, &["link-aggregation", "options", "miimon"]),
         ];
-        let expected =
-            [("v1", true), ("m1", false), ("t1", true), ("x1", false), ("u1", false), ("b1", false)];
+        let expected = [("v1", true), ("m1", false), ("t1", true), ("x1", false), ("u1", false)];
         assert_eq!(of(changes), expected.map(|(name, moves)| (name.to_owned(), moves)));
     }
 

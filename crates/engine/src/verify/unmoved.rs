@@ -9,13 +9,12 @@ use linesman_core::compare::Difference;
 use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::mac_address::MacAddress;
 use linesman_core::path::{Path, PathStep};
-use linesman_core::plan::needs_idle_bond;
-use linesman_core::state::{self, interfaces, is_up, kind, name};
+use linesman_core::state::{interfaces, is_up, kind, name};
 use serde_json::Value;
 
 use crate::nm::{Device, Nm, NmView};
 use crate::restore::mac_addresses;
-use crate::{observe, uppers};
+use crate::uppers;
 
 /// What is done about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +29,6 @@ pub async fn set_again(nm: &Nm, desired: &Value, differences: &[Difference], eff
     mac_addresses::set_right(&of_controllers(desired, differences)).await;
     let mut names = unmoved(desired, differences, effort);
     if effort == Effort::ActivateAgain {
-        attach(nm, &missing(desired, differences)).await;
         names.extend(ports(desired, differences));
     }
     if names.is_empty() {
@@ -44,61 +42,15 @@ pub async fn set_again(nm: &Nm, desired: &Value, differences: &[Difference], eff
         tracing::warn!(interface, ?effort, "NetworkManager leaves it as somebody else has set it");
         let result = match effort {
             Effort::ActivateAgain => nm.activate(uuid, Some(device)).await,
-            Effort::MakeAnew => make_anew(nm, &view, desired, (interface, uuid, device)).await,
+            Effort::MakeAnew => match nm.delete_device(device).await {
+                Ok(()) => nm.activate(uuid, None).await,
+                Err(error) => Err(error),
+            },
         };
         if let Err(error) = result {
             tracing::warn!(interface, %error, "cannot set it again");
         }
     }
-}
-
-/// A bond that was made anew does not bring its ports with it.
-async fn attach(nm: &Nm, ports: &[&str]) {
-    if ports.is_empty() {
-        return;
-    }
-    let Ok(profiles) = observe::profiles() else { return };
-    for profile in profiles.iter().filter(|p| p.interface().is_some_and(|name| ports.contains(&name))) {
-        let Some(uuid) = profile.uuid() else { continue };
-        if let Err(error) = nm.activate(uuid, None).await {
-            tracing::warn!(profile = uuid, %error, "cannot activate a port");
-        }
-    }
-}
-
-/// Declared ports of bonds that are not there. Pure.
-fn missing<'a>(desired: &Value, differences: &'a [Difference]) -> Vec<&'a str> {
-    let is_bond = |bond: &str| {
-        interfaces(desired).iter().any(|i| name(i) == bond && is_up(i) && kind(i) == InterfaceKind::Bond)
-    };
-    let port = |difference: &'a Difference| match difference.path.steps() {
-        [_, PathStep::Item(bond), PathStep::Key(_), PathStep::Key(list), PathStep::Item(port)]
-            if matches!(list.as_str(), "port" | "ports-config")
-                && difference.got.is_null()
-                && is_bond(bond) =>
-        {
-            Some(port.as_str())
-        }
-        _ => None,
-    };
-    differences.iter().filter_map(port).collect()
-}
-
-async fn make_anew(
-    nm: &Nm,
-    view: &NmView,
-    desired: &Value,
-    (interface, uuid, device): (&str, &str, &str),
-) -> crate::Result<()> {
-    let declared = interfaces(desired).iter().find(|i| name(i) == interface);
-    let ports = declared.and_then(state::ports).unwrap_or_default();
-    let of_ports = active(view, &ports, Effort::ActivateAgain);
-    nm.delete_device(device).await?;
-    nm.activate(uuid, None).await?;
-    for (_, uuid, device) in of_ports {
-        nm.activate(uuid, Some(device)).await?;
-    }
-    Ok(())
 }
 
 /// What NetworkManager sets on every kind of interface when it activates it.
@@ -116,9 +68,7 @@ fn unmoved<'a>(desired: &'a Value, differences: &[Difference], effort: Effort) -
         })
     };
     let is_one = |interface: &Value| {
-        has_no_ports(interface)
-            || (effort == Effort::ActivateAgain && kind(interface).is_nic())
-            || (effort == Effort::MakeAnew && is_bond_in_use(interface, differences))
+        has_no_ports(interface) || (effort == Effort::ActivateAgain && kind(interface).is_nic())
     };
     let all = interfaces(desired).iter().filter(|interface| is_up(interface) && is_one(interface));
     all.filter(own).map(name).collect()
@@ -165,12 +115,6 @@ fn ports<'a>(desired: &Value, differences: &'a [Difference]) -> Vec<&'a str> {
     ports.sort_unstable();
     ports.dedup();
     ports
-}
-
-/// An option of a bond that the kernel sets only while the bond is down or has no ports, and NetworkManager does not see to that.
-fn is_bond_in_use(interface: &Value, differences: &[Difference]) -> bool {
-    kind(interface) == InterfaceKind::Bond
-        && differences.iter().any(|difference| needs_idle_bond(name(interface), &difference.path))
 }
 
 fn has_no_ports(interface: &Value) -> bool {
@@ -232,11 +176,6 @@ mod tests {
             ),
         ];
         assert_eq!(ports(&desired, &differences), ["p1", "p2"]);
-        let gone = Difference {
-            got: Value::Null,
-            ..difference(Path::interface("bond1").key("link-aggregation").key("port").item("p3"))
-        };
-        assert_eq!(missing(&desired, &[gone]), ["p3"]);
         assert_eq!(ports(&desired, &[difference(list("br1", "bridge", "port"))]), [""; 0], "it is not there");
     }
 
@@ -264,7 +203,7 @@ mod tests {
             interface("v1", "vlan"), interface("v2", "vlan"), interface("br1", "linux-bridge"),
             interface("d1", "dummy"), interface("o1", "ovs-interface"),
             {"name": "p1", "type": "ovs-interface", "state": "up", "patch": {"peer": "p2"}},
-            interface("eth1", "ethernet"), interface("bond1", "bond"), interface("bond2", "bond"),
+            interface("eth1", "ethernet"), interface("bond1", "bond"),
         ]});
         let difference = |name: &str, section: &str, key: &str| Difference {
             path: Path::root().key("interfaces").item(name).key(section).key(key),
@@ -280,12 +219,8 @@ mod tests {
             difference("p1", "patch", "peer"),
             difference("eth1", "ethtool", "ring"),
             difference("bond1", "link-aggregation", "mode"),
-            Difference {
-                path: Path::interface("bond2").key("link-aggregation").key("options").key("lacp_rate"),
-                ..difference("bond2", "link-aggregation", "options")
-            },
         ];
-        assert_eq!(unmoved(&desired, &differences, Effort::MakeAnew), ["v1", "d1", "p1", "bond2"]);
+        assert_eq!(unmoved(&desired, &differences, Effort::MakeAnew), ["v1", "d1", "p1"]);
         assert_eq!(unmoved(&desired, &differences, Effort::ActivateAgain), ["v1", "d1", "p1", "eth1"]);
     }
 }
