@@ -116,7 +116,9 @@ fn generate_writes_all_or_nothing_and_replaces_only_its_own() {
         std::fs::write(&input, install_config(host)).unwrap();
         let output = linesman(&["generate", &input, "--dir", &out]);
         let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-        (output.status.code(), said.concat())
+        let said = said.concat();
+        let without_notes = said.lines().filter(|line| !line.starts_with("note: "));
+        (output.status.code(), without_notes.map(|line| format!("{line}\n")).collect::<String>())
     };
     assert_eq!(generate("Master-0").0, Some(3));
     assert!(!std::path::Path::new(&out).exists(), "nothing is written when anything is wrong");
