@@ -168,11 +168,11 @@ pub const BRIDGES: &[Case] = &[
     case("forward mask", BRIDGE, "ip link set br0 type bridge group_fwd_mask 0")
         .fails("interfaces[br0].bridge.options.group-f", "group-f"),
     case("port priority", BRIDGE, "bridge link set dev eth1 priority 5")
-        .fails("interfaces[br0].bridge.port[eth1].stp-priority", "stp-priority"),
+        .holds_for_us("stp-priority"),
     case("port cost", BRIDGE, "bridge link set dev eth1 cost 77")
-        .fails("interfaces[br0].bridge.port[eth1].stp-path-cost", "stp-path-cost"),
+        .holds_for_us("stp-path-cost"),
     case("hairpin", BRIDGE, "bridge link set dev eth1 hairpin off")
-        .fails("interfaces[br0].bridge.port[eth1].stp-hairpin-mode", "stp-hairpin-mode"),
+        .holds_for_us("stp-hairpin-mode"),
     case("bridge removed", BRIDGE, "forget br0").fails("interfaces[br0]", "br0"),
     case("VLAN tag removed", TRUNK, "bridge vlan del dev eth1 vid 100")
         .fails("interfaces[br0].bridge.port[eth1].vlan.trunk-tags", "vlan"),

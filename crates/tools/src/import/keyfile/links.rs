@@ -182,7 +182,10 @@ fn macvlan(profile: &mut Profile, interface: &mut Section, names: &Names, log: &
         let mode = at.value.parse::<usize>().ok().and_then(|number| MODES.get(number).copied());
         macvlan.insert("mode".into(), mode.unwrap_or(&at.value).into());
     }
-    put(&mut macvlan, "promiscuous", section.flag("promiscuous", log).filter(|on| !on));
+    // In another mode, NMState cannot express that it is off.
+    if macvlan.get("mode") == Some(&json!("passthru")) {
+        put(&mut macvlan, "promiscuous", section.flag("promiscuous", log).filter(|on| !on));
+    }
     let key = if interface.get("type") == Some(&json!("mac-vtap")) { "mac-vtap" } else { "mac-vlan" };
     put_section(interface, key, macvlan);
 }
