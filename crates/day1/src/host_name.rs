@@ -50,7 +50,7 @@ pub fn is_localhost(name: &str) -> bool {
 impl FromStr for HostName {
     type Err = BadHostName;
 
-    /// Lower case only: the name of a node is, and names of files on the host are compared letter by letter.
+    /// Lower case only: the name of a node is, and names of files on the host are compared byte by byte.
     fn from_str(name: &str) -> Result<Self, BadHostName> {
         let is_odd = |c: &char| !c.is_ascii_lowercase() && !c.is_ascii_digit() && !matches!(c, '-' | '.');
         let named = || name.to_owned();

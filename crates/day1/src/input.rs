@@ -25,7 +25,7 @@ impl Input {
     }
 }
 
-/// What a file describes; told by its content, since people name their files as they like.
+/// What a file describes; known by its content, since people name their files as they like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InputKind {
     /// `networking.hostConfig[]`, or what the other files leave out: platform, network type.

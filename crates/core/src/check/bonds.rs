@@ -147,8 +147,10 @@ impl<'a> Bond<'a> {
 }
 
 impl Bond<'_> {
+    /// A bond may have an interval already; not beside `miimon`.
     fn validates_nothing(&self) -> Option<Diagnostic> {
         self.set("arp_validate", &["none", "0"])?;
+        self.set("miimon", &["0"])?;
         if self.set("arp_interval", &["0"]).is_some() {
             return None;
         }

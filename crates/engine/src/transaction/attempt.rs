@@ -79,7 +79,7 @@ pub async fn run(
     let reply = match start_worker(context, record).await {
         Err(failure) => Err(failure),
         Ok(mut worker) => {
-            let make_way = Box::pin(outdated::take_away(nm, &record.plan, &record.desired, switch.opened()));
+            let make_way = Box::pin(outdated::take_away(nm, &record.plan, switch.opened()));
             let reply = tokio::select! {
                 reply = guarded(&mut stop, reply_of(&mut worker, settings.limit, make_way)) => reply,
                 loss = switch.lost() => reply_after_loss(&mut worker, loss).await,

@@ -2,17 +2,15 @@
 
 use linesman_core::plan::{self, Outdated, Plan};
 
-use serde_json::Value;
-
 use crate::nm::{Nm, NmView};
 use crate::{failpoint, uppers};
 
 /// Deactivates their profiles once the checkpoint is there: it knows them as active, so that NetworkManager alone can bring them
 /// back. nmstate is at work meanwhile; a profile that it activates too early fails, and it tries again.
-pub async fn take_away(nm: &Nm, plan: &Plan, desired: &Value, checkpoint: impl Future<Output = ()>) {
+pub async fn take_away(nm: &Nm, plan: &Plan, checkpoint: impl Future<Output = ()>) {
     let outdated: Vec<Outdated> = plan::outdated(plan)
         .into_iter()
-        .filter(|one| one.moves || !uppers::are_undeclared(one.interface.as_str(), desired))
+        .filter(|one| one.moves || !uppers::has_any(one.interface.as_str()))
         .collect();
     if outdated.is_empty() {
         return;

@@ -2,8 +2,8 @@
 //!
 //! Name servers it writes into the profile of an interface of its choice, and leaves them there when the interface's addresses
 //! are turned off; NetworkManager then refuses the profile ("dns is not allowed for method=disabled"), and with it the whole
-//! change. The hairpin mode of a bridge's port and the error correction of a NIC it does not find in a profile, because it looks
-//! for them under other names, and its new value is lost beside the old one. They are taken out of the file first.
+//! change. The hairpin mode of a bridge's port it does not find in a profile, because it looks for it under another name, and cannot
+//! turn it off. They are taken out of the file first.
 
 use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::state::{interfaces, kind, list, name};
@@ -42,16 +42,12 @@ fn stale(interface: &str, desired: &Value) -> Vec<Stale> {
     let declared = interfaces(desired).iter().filter(|i| name(i) == interface);
     let own = declared.flat_map(|i| {
         let off = |family: &str| i[family]["enabled"] == false;
-        let fec = i.get("ethtool").and_then(|ethtool| ethtool.get("fec")).is_some();
-        [
-            off("ipv4").then_some(("ipv4", "dns")),
-            off("ipv6").then_some(("ipv6", "dns")),
-            fec.then_some(("ethtool", "fec-mode")),
-        ]
+        [off("ipv4").then_some(("ipv4", "dns")), off("ipv6").then_some(("ipv6", "dns"))]
     });
     let bridges = interfaces(desired).iter().filter(|i| kind(i) == InterfaceKind::LinuxBridge);
     let mut ports = bridges.flat_map(|bridge| list(bridge, &["bridge", "port"]));
-    let hairpin = ports.any(|port| name(port) == interface && !port["stp-hairpin-mode"].is_null());
+    // One that is on stays in the profile: nmstate may have no reason to write it again.
+    let hairpin = ports.any(|port| name(port) == interface && port["stp-hairpin-mode"] == false);
     own.flatten().chain(hairpin.then_some(("bridge-port", "hairpin-mode"))).collect()
 }
 
@@ -94,13 +90,13 @@ mod tests {
 
     #[test]
     fn what_nmstate_looks_for_under_another_name() {
-        let profile = [eth1("[bridge-port]\nhairpin-mode=true\npath-cost=300\n[ethtool]\nfec-mode=2\n")];
+        let profile = [eth1("[bridge-port]\nhairpin-mode=true\npath-cost=300\n")];
         let bridge = |port: Value| json!({"name": "br1", "type": "linux-bridge", "bridge": {"port": [port]}});
-        let said = bridge(json!({"name": "eth1", "stp-hairpin-mode": false}));
-        let fec = json!({"name": "eth1", "type": "ethernet", "ethtool": {"fec": {"mode": "off"}}});
-        let altered = without_stale(&profile, &json!({ "interfaces": [said, fec] }));
-        assert_eq!(altered, [eth1("[bridge-port]\npath-cost=300\n[ethtool]\n")]);
-        let unsaid = bridge(json!({"name": "eth1"}));
-        assert!(without_stale(&profile, &json!({ "interfaces": [unsaid] })).is_empty());
+        let off = bridge(json!({"name": "eth1", "stp-hairpin-mode": false}));
+        let altered = without_stale(&profile, &json!({ "interfaces": [off] }));
+        assert_eq!(altered, [eth1("[bridge-port]\npath-cost=300\n")]);
+        for port in [json!({"name": "eth1"}), json!({"name": "eth1", "stp-hairpin-mode": true})] {
+            assert!(without_stale(&profile, &json!({ "interfaces": [bridge(port)] })).is_empty());
+        }
     }
 }

@@ -36,7 +36,7 @@ pub async fn set_again(nm: &Nm, desired: &Value, differences: &[Difference], eff
     }
     let Ok(view) = nm.view().await else { return };
     for (interface, uuid, device) in active(&view, &names, effort) {
-        if effort == Effort::MakeAnew && uppers::are_undeclared(interface, desired) {
+        if effort == Effort::MakeAnew && uppers::has_any(interface) {
             continue;
         }
         tracing::warn!(interface, ?effort, "NetworkManager leaves it as somebody else has set it");
