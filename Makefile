@@ -7,7 +7,7 @@ help: ## show this list
 setup: ## what the lab needs: Debian packages and the nodes' root file systems (cached)
 	cargo xtask setup
 
-setup-cluster: ## the same and Kubernetes' control plane, built from source with Go (cached)
+setup-cluster: ## the same, Kubernetes' control plane and Ignition's validator, built from source with Go (cached)
 	cargo xtask setup --cluster
 
 build: ## the linesman binary (debug)

@@ -22,6 +22,11 @@ pub(crate) fn vms() -> PathBuf {
     cache().join("vm")
 }
 
+/// Ignition's validator, built once.
+pub(crate) fn ignition() -> PathBuf {
+    cache().join("ignition")
+}
+
 /// Kubernetes' own programs, built once.
 pub(crate) fn kubernetes() -> PathBuf {
     cache().join("kubernetes")

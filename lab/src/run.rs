@@ -117,7 +117,8 @@ pub(crate) struct RunFolder {
 }
 
 impl RunFolder {
-    /// Sweeps first. Creation and sweep exclude each other, so that a folder without its lock is always a dead one's.
+    /// Sweeps first. Creation, removal and sweep exclude each other, so that a folder without its lock is always a dead
+    /// one's.
     pub(crate) fn create(name: &str) -> Result<Self> {
         let runs = places::runs();
         create(&runs)?;
@@ -150,6 +151,7 @@ impl RunFolder {
     }
 
     pub(crate) fn remove(&self) -> Result<()> {
+        let _one_at_a_time = lock::wait_for(&places::runs().join(".lock"))?;
         cgroup::remove_of(&self.id());
         tree::remove_tree(&self.path)
     }

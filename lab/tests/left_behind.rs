@@ -132,3 +132,18 @@ fn a_lab_outlives_the_thread_that_made_it_and_its_own_nodes_outlive_nothing() {
     assert!(node.run(["true"]).is_err());
     assert!(folders(&name).is_empty());
 }
+
+/// Each start looks for what dead labs left, and finds folders that others are just removing.
+#[test]
+fn labs_start_while_others_end() {
+    let ends = || {
+        for _ in 0..8 {
+            drop(Lab::start("comes-and-goes").expect("the lab starts"));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(ends);
+        }
+    });
+}

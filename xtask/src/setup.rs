@@ -9,7 +9,8 @@ pub struct Arguments {
     /// Also the root of Debian 12 (NetworkManager 1.42), which is otherwise made when first used
     #[arg(long)]
     all: bool,
-    /// Also Kubernetes' control plane, built from source with Go: for tests and labs with a cluster
+    /// Also Kubernetes' control plane and Ignition's validator, built from source with Go: for tests and labs with a
+    /// cluster
     #[arg(long)]
     cluster: bool,
     /// Also the image of virtual machines, which is otherwise made when first used
@@ -24,6 +25,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     }
     if arguments.cluster {
         Kubernetes::ensure()?;
+        linesman_lab::ignition_validate()?;
     }
     if arguments.vm {
         linesman_lab::setup_vms()?;

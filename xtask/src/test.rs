@@ -26,6 +26,7 @@ pub fn run(arguments: &Arguments) -> Fallible<ExitCode> {
     let this = std::env::current_exe()?;
     linesman_lab::setup()?;
     Kubernetes::ensure()?;
+    linesman_lab::ignition_validate()?;
     step("building all tests (several minutes the first time)");
     if !cargo().args(["test", "--workspace", "--no-run"]).status()?.success() {
         return Err("the tests do not build: see above".into());

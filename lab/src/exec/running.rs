@@ -12,6 +12,7 @@ use crate::vm::{Channel, End};
 
 /// A command under way. Dropping it kills it.
 #[derive(Debug)]
+#[must_use = "a command whose handle is dropped is killed at once"]
 pub struct Running {
     pub(super) handle: Handle,
     pub(super) text: String,

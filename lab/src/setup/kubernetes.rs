@@ -1,14 +1,10 @@
 //! Kubernetes' own control plane, built from its source by Go: exactly what `lab/kubernetes/go.sum` says.
 
-use std::fs::{self, File};
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 
-use crate::error::{Doing, Error, Result};
-use crate::progress::step;
-use crate::tree::remove_tree;
-use crate::{lock, places};
+use super::go::{Source, required};
+use crate::error::Result;
+use crate::places;
 
 const MODULE: &str = include_str!("../../kubernetes/go.mod");
 const SUMS: &str = include_str!("../../kubernetes/go.sum");
@@ -34,71 +30,21 @@ impl Kubernetes {
 
     /// Built first if they are not there yet; by one process at a time.
     pub fn ensure() -> Result<Self> {
-        let folder = places::kubernetes().join(edition(&go_version()?));
-        if !folder.exists() {
-            fs::create_dir_all(places::kubernetes()).doing_to("create", &places::kubernetes())?;
-            let _one_at_a_time = lock::wait_for(&places::kubernetes().join("lock"))?;
-            if !folder.exists() {
-                make(&folder)?;
-            }
-        }
-        Ok(Self { folder })
+        let source = Source {
+            name: "Kubernetes",
+            version: version(),
+            module: MODULE,
+            sums: SUMS,
+            programs: PROGRAMS,
+            link_flags: link_flags(),
+            duration: "8 minutes",
+        };
+        Ok(Self { folder: source.ensure(&places::kubernetes())? })
     }
-}
-
-fn go_version() -> Result<String> {
-    let output = Command::new("go").args(["env", "GOVERSION"]).output().map_err(|_| Error::NoGo)?;
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-/// Another source or another Go is another folder.
-fn edition(go: &str) -> String {
-    let mut hasher = DefaultHasher::new();
-    (MODULE, SUMS, go).hash(&mut hasher);
-    format!("{}-{:016x}", version(), hasher.finish())
 }
 
 fn version() -> &'static str {
-    let line = MODULE.lines().find_map(|line| line.strip_prefix("require k8s.io/kubernetes "));
-    line.and_then(|line| line.split(' ').next()).unwrap_or("v0.0.0")
-}
-
-fn make(folder: &Path) -> Result<()> {
-    step(&format!("building Kubernetes {} in {} (once; about 8 minutes)", version(), folder.display()));
-    let unfinished = folder.with_extension("unfinished");
-    let source = unfinished.join("source");
-    remove_tree(&unfinished)?;
-    fs::create_dir_all(&source).doing_to("create", &source)?;
-    for (name, text) in [("go.mod", MODULE), ("go.sum", SUMS)] {
-        fs::write(source.join(name), text).doing_to("write", &source.join(name))?;
-    }
-    let log = folder.with_extension("log");
-    for (program, package) in PROGRAMS {
-        step(&format!("building {program}"));
-        build(program, package, &unfinished, &log)?;
-    }
-    fs::rename(&unfinished, folder).doing_to("put in place", folder)?;
-    step("Kubernetes is built");
-    Ok(())
-}
-
-fn build(program: &str, package: &str, into: &Path, log: &Path) -> Result<()> {
-    let output = File::create(log).doing_to("create", log)?;
-    let errors = output.try_clone().doing_to("open", log)?;
-    let status = super::dies_with_us("go")
-        .args(["build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", &link_flags(), "-o"])
-        .args([into.join(program).as_os_str(), package.as_ref()])
-        .current_dir(into.join("source"))
-        .env("CGO_ENABLED", "0")
-        .stdin(Stdio::null())
-        .stdout(output)
-        .stderr(errors)
-        .status()
-        .doing(|| "run go build".into())?;
-    if status.success() {
-        return Ok(());
-    }
-    Err(Error::Build { program: program.into(), log: log.into(), tail: super::tail(log) })
+    required(MODULE, "k8s.io/kubernetes ")
 }
 
 /// The version is linked in; without it the API server takes itself for a v0.0.0 and serves accordingly.
@@ -128,10 +74,5 @@ mod tests {
         assert!(
             link_flags().contains(&format!(" -X k8s.io/component-base/version.gitVersion={}", version()))
         );
-    }
-
-    #[test]
-    fn another_go_is_another_edition() {
-        assert_ne!(edition("go1.25"), edition("go1.26"));
     }
 }

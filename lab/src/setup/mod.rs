@@ -1,10 +1,13 @@
 //! What the lab needs on the machine: a few Debian packages, the nodes' root file systems, and for clusters Kubernetes.
 
+mod go;
+mod ignition;
 mod kubernetes;
 mod packages;
 mod qemu;
 mod roots;
 
+pub use ignition::ignition_validate;
 pub use kubernetes::Kubernetes;
 pub(crate) use qemu::Qemu;
 pub use roots::Root;
