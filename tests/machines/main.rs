@@ -4,6 +4,7 @@
 
 mod full_kernel;
 mod hardware;
+mod idle_bonds;
 mod kinds;
 mod made_anew;
 mod power_cuts;

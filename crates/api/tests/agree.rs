@@ -5,7 +5,7 @@
 use linesman_api::condition::{Condition, Truth};
 use linesman_api::enactment::*;
 use linesman_api::nmstate::*;
-use linesman_api::node_state::NodeStateStatus;
+use linesman_api::node_state::{FirstBootStatus, NodeStateStatus};
 use linesman_api::objects::{Enactment, NodeState, Policy};
 use linesman_api::options::{Drift, OnDelete, Options};
 use linesman_api::policy::*;
@@ -226,6 +226,14 @@ fn states_of_nodes() {
         handler_nmstate_version: Some("v".into()),
         handler_network_manager_version: Some("v".into()),
         sealing_key: Some(format!("{}=", "k".repeat(43))),
+        first_boot: Some(FirstBootStatus {
+            state: "Applied".into(),
+            message: "m".into(),
+            document: Some("d".into()),
+            hash: Some("h".into()),
+            applied_hash: Some("h".into()),
+            since: Some(Time(1)),
+        }),
         conditions: conditions(),
     };
     agree(kinds::NODE_STATE.plural, "status", &status);

@@ -1,5 +1,6 @@
 //! Whether a host has what linesman needs, and what could get in its way: inspection in, findings out.
 
+pub mod br_ex;
 mod competing_tools;
 mod daemons;
 mod inspection;
@@ -20,7 +21,7 @@ pub enum Level {
     Ok,
     /// Works, but not as it could, or not for long.
     Warning,
-    /// A change would be refused, or could not be rolled back.
+    /// A change would be refused, or could not be rolled back; or br-ex does not work.
     Problem,
 }
 
@@ -57,6 +58,7 @@ const CHECKS: &[fn(&Inspection) -> Vec<Finding>] = &[
     own_state::journal,
     own_state::state_dir,
     own_state::units,
+    br_ex::all,
 ];
 
 pub fn examine(inspection: &Inspection) -> Report {

@@ -38,6 +38,20 @@ pub struct Facts {
     pub lacks_dpdk: bool,
     /// A document has an IPsec tunnel, and NetworkManager no plugin for it.
     pub lacks_libreswan: bool,
+    /// Devices that are ports of Open vSwitch bridges and have an OpenFlow port number; only looked for if Open vSwitch runs.
+    pub uplinks: Vec<UplinkFact>,
+}
+
+/// A device that is a port of an Open vSwitch bridge.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub struct UplinkFact {
+    pub bridge: String,
+    pub interface: String,
+    /// The OpenFlow port number that somebody requested for it, else the one that it has.
+    pub ofport: u16,
+    /// NetworkManager made the port.
+    pub managed: bool,
 }
 
 /// A profile that NetworkManager keeps in /etc/sysconfig/network-scripts.
@@ -70,4 +84,36 @@ pub struct ProfileFact {
     /// It uses 802.1X or MACsec, for which NetworkManager needs wpa_supplicant.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub needs_supplicant: bool,
+    /// The OpenFlow port number that it requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ofport_request: Option<u16>,
+    /// It has DNS servers, search domains or options of its own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_dns: bool,
+    /// The policy routing rules that it has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<RuleFact>,
+    /// Destinations of its routes whose gateway is reached without a route to it (`onlink`).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub onlink: Vec<String>,
+}
+
+/// By what a policy routing rule is known: NetworkManager wants a priority for each.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub struct RuleFact {
+    /// `ipv4` or `ipv6`
+    pub family: String,
+    pub priority: u64,
+}
+
+impl ProfileFact {
+    /// Whether it has this rule of NMState.
+    pub fn has_rule(&self, rule: &serde_json::Value) -> bool {
+        let priority = rule.get("priority").and_then(serde_json::Value::as_u64);
+        let family = crate::state::text(rule, "family");
+        self.rules.iter().any(|known| {
+            Some(known.priority) == priority && family.is_none_or(|family| family == known.family)
+        })
+    }
 }

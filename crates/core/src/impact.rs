@@ -6,6 +6,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::bond_option;
 use crate::compare::View;
 use crate::interface_kind::InterfaceKind;
 use crate::path::PathStep;
@@ -104,6 +105,9 @@ impl ImpactAssessor<'_> {
             },
             ChangeKind::Remove => disruptive("is removed"),
             ChangeKind::Persist => disruptive("gets its profile rewritten"),
+            ChangeKind::Modify if self.interrupts_bond(change, device) => {
+                disruptive("loses its ports and is down for a moment")
+            }
             ChangeKind::Modify if change.details.iter().any(is_other_mtu) => disruptive("gets another MTU"),
             ChangeKind::Modify if change.details.iter().any(is_other_count) => {
                 disruptive("gets another number of virtual functions: those it has are created anew")
@@ -113,6 +117,12 @@ impl ImpactAssessor<'_> {
             }
             ChangeKind::Modify => disruptive("changes"),
         }
+    }
+
+    fn interrupts_bond(&self, change: &Change, device: &str) -> bool {
+        let has_ports = |bond: &Value| state::ports(bond).is_some_and(|ports| !ports.is_empty());
+        self.view.now(device, InterfaceKind::Bond).is_some_and(has_ports)
+            && change.details.iter().any(|detail| bond_option::interrupts(&detail.path))
     }
 
     /// A second interface in the network by which the host is reached may draw its traffic.

@@ -1,10 +1,12 @@
 //! Decisions about the network of a host: documents, plans, verification. Pure.
 
+pub mod bond_option;
 pub mod captures;
 pub mod check;
 pub mod codes;
 pub mod compare;
 pub mod compose;
+pub mod configure_ovs;
 pub mod default_trunks;
 pub mod device_state;
 pub mod diagnostic;

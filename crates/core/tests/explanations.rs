@@ -13,11 +13,11 @@ use linesman_core::codes::{
 use linesman_core::compose::compose;
 use linesman_core::diagnostic::Diagnostic;
 use linesman_core::document::{self, Document, MAX_BYTES};
-use linesman_core::facts::{Facts, IfcfgProfile};
+use linesman_core::facts::{Facts, IfcfgProfile, UplinkFact};
 use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::plan::codes::{
     BASE_GOES, BRIDGE_OF_OTHERS, IFCFG_PROFILE, KERNEL_LACKS_TYPE, NO_DATAPATH, NO_DPDK, NO_LIBRESWAN,
-    NO_SUPPLICANT, OVS_NOT_RUNNING,
+    NO_SUPPLICANT, OVS_NOT_RUNNING, RENUMBERED,
 };
 use linesman_core::plan::plan;
 use linesman_day1::generate::{OutputFormat, SpecVersion};
@@ -104,7 +104,9 @@ fn spoken(example: &Explanation, text: &str) -> Vec<&'static str> {
     let lacking = (example.code == KERNEL_LACKS_TYPE).then_some(InterfaceKind::Vrf).into_iter().collect();
     let eth1 = IfcfgProfile { interface: "eth1".into(), file: "ifcfg-eth1".into() };
     let ifcfg = (example.code == IFCFG_PROFILE).then_some(eth1).into_iter().collect();
+    let eth0 = UplinkFact { bridge: "br-ex".into(), interface: "eth0".into(), ofport: 5, managed: true };
     let facts = Facts {
+        uplinks: (example.code == RENUMBERED).then_some(eth0).into_iter().collect(),
         ovs_running: example.code != OVS_NOT_RUNNING,
         lacking,
         ifcfg,

@@ -60,7 +60,17 @@ fn planned(case: &Case) -> String {
                 ("own path", &plan.own_path),
             ];
             let sets = sets.iter().filter(|(_, names)| !names.is_empty());
+            let number = |ofport: Option<u16>| ofport.map_or("a new number".into(), |n| n.to_string());
+            let uplinks = plan.uplinks.iter().map(|uplink| {
+                format!(
+                    "# uplink of {}: {} keeps {}\n",
+                    uplink.bridge,
+                    uplink.interface,
+                    number(uplink.ofport)
+                )
+            });
             plan.render(false)
+                + &uplinks.collect::<String>()
                 + &sets.map(|(label, names)| format!("# {label}: {}\n", list(names))).collect::<String>()
         }
         Err(refusals) => refusals.iter().map(refused).collect(),

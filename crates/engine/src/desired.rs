@@ -9,8 +9,9 @@ use linesman_core::foreign_port;
 use linesman_core::path::Path;
 use linesman_core::plan::{Plan, Subject};
 use linesman_core::secrets;
+use linesman_core::state::list;
 use nmstate::{NetworkCaptureRules, NetworkState, NetworkStateTemplate};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Error, Result};
 
@@ -92,7 +93,7 @@ pub fn interfaces(state: &Value) -> impl Iterator<Item = String> {
 ///
 /// It writes and activates the profile of every interface that a state names, needed or not; what holds
 /// already is left out, and with that left alone.
-pub fn changed_only(desired: &Value, plan: &Plan) -> Value {
+pub fn changed_only(desired: &Value, plan: &Plan, observed: &Value) -> Value {
     // An entry may call a device otherwise, by its MAC address or an alternative name: then the places tell.
     let changes = |name: &Value| {
         let place = Path::interface(name.as_str().unwrap_or_default());
@@ -102,11 +103,44 @@ pub fn changed_only(desired: &Value, plan: &Plan) -> Value {
         })
     };
     let mut state = desired.clone();
+    // nmstate takes the internal port of a userspace bridge for one without addresses, unless the state names it, and refuses
+    // routes through it. So it is named where routes through it change.
+    let route_changes = plan.changes.iter().any(|change| matches!(change.subject, Subject::Route { .. }));
+    if let Some(routes) = state.pointer_mut("/routes/config").and_then(Value::as_array_mut)
+        && !route_changes
+    {
+        routes.retain(|route| route["next-hop-interface"].is_null() || changes(&route["next-hop-interface"]));
+    }
     if let Some(interfaces) = state.get_mut("interfaces").and_then(Value::as_array_mut) {
         // What is to be ignored would be detached from its bridge.
-        interfaces.retain(|i| i["state"] == "ignore" || changes(&i["name"]));
+        let leads_on =
+            |i: &Value| route_changes && i["type"] == "ovs-interface" && is_next_hop(desired, &i["name"]);
+        interfaces.retain(|i| i["state"] == "ignore" || changes(&i["name"]) || leads_on(i));
+    }
+    if route_changes {
+        add_next_hops(&mut state, observed);
     }
     state
+}
+
+fn is_next_hop(state: &Value, name: &Value) -> bool {
+    let routes = list(state, &["routes", "config"]).iter();
+    routes.filter(|route| route["state"] != "absent").any(|route| route["next-hop-interface"] == *name)
+}
+
+/// Internal ports of Open vSwitch through which the state routes without naming them, with the addresses that they have.
+fn add_next_hops(state: &mut Value, observed: &Value) {
+    let is_named = |name: &Value| list(state, &["interfaces"]).iter().any(|i| i["name"] == *name);
+    let internal = list(observed, &["interfaces"]).iter().filter(|i| i["type"] == "ovs-interface");
+    let missing = internal.filter(|i| is_next_hop(state, &i["name"]) && !is_named(&i["name"]));
+    let entry = |i: &Value| json!({ "name": i["name"], "type": i["type"], "state": "up", "ipv4": i["ipv4"], "ipv6": i["ipv6"] });
+    let missing: Vec<Value> = missing.map(entry).collect();
+    if !missing.is_empty() && state["interfaces"].is_null() {
+        state["interfaces"] = json!([]);
+    }
+    if let Some(interfaces) = state["interfaces"].as_array_mut() {
+        interfaces.extend(missing);
+    }
 }
 
 /// What nmstate would refuse, asked before anything is touched.
@@ -138,7 +172,6 @@ fn refusal(desired: &Value, observed: &Value) -> Result<(), String> {
 mod tests {
     use super::*;
     use linesman_core::plan::{Change, ChangeKind, Detail};
-    use serde_json::json;
 
     #[test]
     fn the_version_is_that_of_the_lock_file() {
@@ -209,8 +242,8 @@ mod tests {
         let details = vec![Detail { path, want: 9000.into(), got: 1500.into() }];
         let change = Change { kind: ChangeKind::Modify, subject, details };
         let plan = Plan { changes: vec![change], ..Plan::default() };
-        assert_eq!(changed_only(&desired, &plan)["interfaces"].as_array().unwrap().len(), 1);
-        assert_eq!(changed_only(&desired, &plan)["interfaces"][0]["name"], "storage");
+        assert_eq!(changed_only(&desired, &plan, &Value::Null)["interfaces"].as_array().unwrap().len(), 1);
+        assert_eq!(changed_only(&desired, &plan, &Value::Null)["interfaces"][0]["name"], "storage");
     }
 
     #[test]
@@ -223,8 +256,29 @@ mod tests {
             ..Plan::default()
         };
         assert_eq!(
-            changed_only(&desired, &plan),
+            changed_only(&desired, &plan, &Value::Null),
             json!({ "interfaces": [{ "name": "br1" }], "routes": { "config": [] } })
         );
+    }
+
+    #[test]
+    fn the_internal_port_that_a_new_route_leads_through_is_named() {
+        let routes = json!({ "config": [{ "destination": "10.77.0.0/16", "next-hop-interface": "br-ex" }] });
+        let change = Change {
+            kind: ChangeKind::Add,
+            subject: Subject::Route { destination: "10.77.0.0/16".into() },
+            details: Vec::new(),
+        };
+        let plan = Plan { changes: vec![change], ..Plan::default() };
+        let internal = |mtu: u32| json!({ "name": "br-ex", "type": "ovs-interface", "mtu": mtu, "ipv4": { "enabled": true }, "ipv6": {} });
+        let bridge = json!({ "name": "br-ex", "type": "ovs-bridge" });
+        let observed = json!({ "interfaces": [bridge, internal(1500)] });
+        let named = |desired: Value| changed_only(&desired, &plan, &observed)["interfaces"].clone();
+        let alone = json!([{ "name": "br-ex", "type": "ovs-interface", "state": "up", "ipv4": { "enabled": true }, "ipv6": {} }]);
+        assert_eq!(named(json!({ "routes": routes })), alone);
+        let declared = json!({ "interfaces": [bridge, internal(1400)], "routes": routes });
+        assert_eq!(named(declared), json!([internal(1400)]), "as it is declared");
+        let elsewhere = json!({ "routes": { "config": [{ "destination": "10.77.0.0/16", "next-hop-interface": "eth1" }] } });
+        assert_eq!(named(elsewhere), Value::Null);
     }
 }

@@ -1,10 +1,12 @@
 //! What `doctor` looks at on this host. What it means is decided in core.
 
+mod br_ex;
 mod competing_tools;
 mod own_state;
 
 use std::path::Path;
 
+pub(crate) use br_ex::{DOCUMENTS, RECORD};
 use linesman_core::doctor::{Answer, Inspection, Nic, OpenVSwitch};
 use linesman_core::facts::ProfileFact;
 
@@ -38,6 +40,7 @@ pub async fn inspection(settings: &Settings) -> Inspection {
             observe::profiles().unwrap_or_default().iter().map(|profile| profile.fact(None)).collect();
     }
     inspection.competing_tools = competing_tools::seen(&inspection.dbus).await;
+    inspection.br_ex = br_ex::seen(&settings.state_dir).await;
     inspection
 }
 
@@ -64,8 +67,15 @@ fn nics(view: &NmView, profiles: &[ProfileFact]) -> Vec<Nic> {
     let named = |device: &Device| {
         profiles.iter().any(|profile| profile.interface.as_deref() == Some(&device.interface))
     };
+    // In userspace, an interface of Open vSwitch is a tap device too, which NetworkManager sees as a second device.
+    let is_double = |device: &Device| {
+        let mut same_name = view.devices.iter().filter(|other| other.interface == device.interface);
+        device.unmanaged() && same_name.any(|other| other.path != device.path && other.is_ovs_interface())
+    };
     let counts = |device: &&Device| {
-        device.real && (matches!(device.kind, ETHERNET | INFINIBAND) && !device.software || named(device))
+        device.real
+            && !is_double(device)
+            && (matches!(device.kind, ETHERNET | INFINIBAND) && !device.software || named(device))
     };
     let nic = |device: &Device| Nic {
         name: device.interface.clone(),

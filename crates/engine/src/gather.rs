@@ -4,11 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use linesman_core::doctor::br_ex::NAME;
 use linesman_core::doctor::examine;
+use linesman_core::document::tree;
 use linesman_core::secrets::{mask_profile, mask_text, mask_value};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::doctor::{DOCUMENTS, RECORD};
 use crate::error::Source;
 use crate::nm::Nm;
 use crate::transaction::Settings;
@@ -44,6 +47,7 @@ pub async fn parts(settings: &Settings) -> Vec<Part> {
     ));
     parts.push(part("ovs/keys.json", bounded(open_vswitch()).await));
     parts.extend(files("journal", &[&settings.state_dir.join("journal").display().to_string()], masked_json));
+    parts.extend(br_ex(settings).await);
     parts.extend(logs().await);
     let report = examine(&doctor::inspection(settings).await);
     parts.push(part("doctor.txt", Ok(report.render(false))));
@@ -72,6 +76,14 @@ fn masked_json(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(value) => masked(&value).unwrap_or_default(),
         Err(_) => mask_text(text),
+    }
+}
+
+/// A secret may have more lines than that with its name: what can be read is masked by its fields.
+fn masked_document(text: &str) -> String {
+    match tree(text).map(|document| document.to_value()) {
+        Ok(value @ Value::Object(_)) => masked(&value).unwrap_or_default(),
+        _ => mask_text(text),
     }
 }
 
@@ -130,6 +142,28 @@ async fn open_vswitch() -> Result<String, Source> {
     masked(&ovs::read_keys().await?)
 }
 
+/// br-ex, the document that the host was installed with, and what configure-ovs was told.
+async fn br_ex(settings: &Settings) -> Vec<Part> {
+    let mut parts = files("first-boot", &[DOCUMENTS, "/etc/ovnk"], masked_document);
+    let record = settings.state_dir.join(RECORD).display().to_string();
+    parts.extend(file("first-boot", &record, masked_json));
+    for path in HINTS {
+        parts.extend(file("first-boot", path, mask_text));
+    }
+    match bounded(async { masked(&ovs::bridge(NAME).await?) }).await {
+        Ok(text) if text == "null" => {}
+        bridge => parts.push(part("ovs/br-ex.json", bridge)),
+    }
+    parts
+}
+
+/// The settings of the first boot, and what configure-ovs and nodeip-configuration were told or chose.
+const HINTS: [&str; 3] = [
+    "/etc/linesman/firstboot.env",
+    "/var/lib/ovnk/iface_default_hint",
+    "/run/nodeip-configuration/primary-ip",
+];
+
 /// The files of some folders, one level deep. Folders that are not there have none.
 fn files(under: &str, dirs: &[&str], mask: fn(&str) -> String) -> Vec<Part> {
     let listed = dirs.iter().flat_map(|dir| fs::read_dir(dir).into_iter().flatten());
@@ -137,12 +171,19 @@ fn files(under: &str, dirs: &[&str], mask: fn(&str) -> String) -> Vec<Part> {
         listed.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file()).collect();
     paths.retain(|path| path.extension().is_none_or(|ending| ending != "reserve"));
     paths.sort();
-    let of = |path: &PathBuf| {
-        let bytes = fs::read(path).map_err(Source::from);
-        let content = bytes.map(|bytes| mask(&String::from_utf8_lossy(&bytes)));
-        part(&format!("{under}{}", flat(path)), content)
-    };
-    paths.iter().map(of).collect()
+    paths.iter().map(|path| of_file(under, path, mask)).collect()
+}
+
+/// A file that is not there is no part.
+fn file(under: &str, path: &str, mask: fn(&str) -> String) -> Option<Part> {
+    let path = Path::new(path);
+    path.is_file().then(|| of_file(under, path, mask))
+}
+
+fn of_file(under: &str, path: &Path, mask: fn(&str) -> String) -> Part {
+    let bytes = fs::read(path).map_err(Source::from);
+    let content = bytes.map(|bytes| mask(&String::from_utf8_lossy(&bytes)));
+    part(&format!("{under}{}", flat(path)), content)
 }
 
 /// Where a file comes from matters: `/run` is not `/etc`.

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use linesman_core::facts::ProfileFact;
-use linesman_core::keyfile::get;
+use linesman_core::facts::{ProfileFact, RuleFact};
+use linesman_core::keyfile::{Line, get, lines};
 use linesman_core::state::network;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,10 @@ pub struct ProfileFile {
 impl ProfileFile {
     pub fn uuid(&self) -> Option<&str> {
         self.get("connection", "uuid")
+    }
+
+    pub fn id(&self) -> Option<&str> {
+        self.get("connection", "id")
     }
 
     pub fn on_disk(&self) -> bool {
@@ -52,12 +56,49 @@ impl ProfileFile {
         self.get("connection", "controller").or_else(|| self.get("connection", "master"))
     }
 
+    /// Of a device that Open vSwitch has as a port; its `ovs-port` is another profile.
+    pub fn is_interface_of_ovs_port(&self) -> bool {
+        let controller = self.get("connection", "port-type").or_else(|| self.get("connection", "slave-type"));
+        controller == Some("ovs-port")
+    }
+
     pub fn kind(&self) -> Option<&str> {
         self.get("connection", "type")
     }
 
     pub fn has_rules(&self) -> bool {
         self.lines().any(|line| line.starts_with("routing-rule"))
+    }
+
+    fn ip_entries(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        lines(&self.content).filter_map(|line| match line {
+            Line::Entry { section: section @ ("ipv4" | "ipv6"), key, value } => Some((section, key, value)),
+            _ => None,
+        })
+    }
+
+    fn has_dns(&self) -> bool {
+        let is_dns = |key: &str| matches!(key, "dns" | "dns-search" | "dns-options");
+        self.ip_entries().any(|(_, key, value)| is_dns(key) && !value.trim_matches(';').is_empty())
+    }
+
+    fn rules(&self) -> Vec<RuleFact> {
+        let rule = |(family, key, value): (&str, &str, &str)| {
+            let mut words = value.split_whitespace().skip_while(|word| *word != "priority").skip(1);
+            let priority = words.next()?.parse().ok()?;
+            key.starts_with("routing-rule").then(|| RuleFact { family: family.to_owned(), priority })
+        };
+        self.ip_entries().filter_map(rule).collect()
+    }
+
+    fn onlink(&self) -> Vec<String> {
+        let is_onlink = |options: &str| options.split(',').any(|option| option.trim() == "onlink=true");
+        let destination = |(section, key, value): (&str, &str, &str)| {
+            let route = key.strip_suffix("_options").filter(|_| is_onlink(value))?;
+            let to = self.get(section, route)?.split([',', ' ', ';']).next().and_then(network)?;
+            Some(to.to_string())
+        };
+        self.ip_entries().filter_map(destination).collect()
     }
 
     /// The static addresses that the profile asks for.
@@ -130,7 +171,11 @@ impl ProfileFile {
             active_on,
             addresses: self.addresses().iter().map(|(ip, prefix)| format!("{ip}/{prefix}")).collect(),
             mac: self.mac().map(str::to_string),
+            ofport_request: self.get("ovs-interface", "ofport-request").and_then(|port| port.parse().ok()),
             needs_supplicant: self.lines().any(|line| line == "[802-1x]" || line == "[macsec]"),
+            has_dns: self.has_dns(),
+            rules: self.rules(),
+            onlink: self.onlink(),
         }
     }
 
@@ -239,6 +284,23 @@ mod tests {
     }
 
     const BR0: &str = "[connection]\nid=br0\nuuid=u-1\ntype=bridge\ninterface-name=br0\ntimestamp=17\n\n[ipv4]\nmethod=manual\n";
+
+    #[test]
+    fn reads_dns_rules_and_onlink_routes_of_a_profile() {
+        let none = file(BR0).fact(None);
+        assert!(!none.has_dns && none.rules.is_empty() && none.onlink.is_empty());
+        let empty = file(&format!("{BR0}dns=;\n")).fact(None);
+        assert!(!empty.has_dns);
+        let some = file(&format!(
+            "{BR0}dns=192.0.2.53;\nroute1=198.51.100.0/24,192.0.2.1\nroute1_options=table=200,onlink=true\n\
+             route2=203.0.113.0/24,192.0.2.1\nroute2_options=table=200\n\
+             routing-rule1=priority 777 from 198.51.100.0/24 table 200\n"
+        ));
+        let fact = some.fact(None);
+        assert!(fact.has_dns);
+        assert_eq!(fact.rules, [RuleFact { family: "ipv4".into(), priority: 777 }]);
+        assert_eq!(fact.onlink, ["198.51.100.0/24"]);
+    }
 
     #[test]
     fn reads_the_facts_of_a_profile() {

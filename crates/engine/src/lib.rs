@@ -2,6 +2,7 @@
 
 mod adopt;
 pub mod atomic_file;
+mod bond_options;
 mod dead_man_switch;
 mod descriptors;
 pub mod desired;
@@ -27,6 +28,7 @@ mod side_files;
 pub mod snapshot;
 mod supplicant;
 pub mod transaction;
+pub mod uplink_choice;
 mod uppers;
 mod verify;
 mod watch;

@@ -5,9 +5,11 @@
 //! [`carry_plan`] and `rows` bring it back.
 
 mod attachment;
+mod bridge;
 mod datapath;
 mod keys;
 mod merge;
+mod numbers;
 mod plan;
 mod rows;
 mod written;
@@ -20,9 +22,11 @@ use linesman_core::interface_name::InterfaceName;
 use linesman_ovsdb::{self as ovsdb, Condition, Mutation, Op, Ovsdb, Table};
 
 pub use attachment::{Attachment, attachments};
+pub use bridge::bridge;
 pub use datapath::{has_datapath, has_dpdk, has_kernel_datapath, kernel_bridges};
 pub use keys::{BridgeKeys, InterfaceKeys, OvsKeys, RowKeys};
 pub use merge::merge;
+pub use numbers::{renumber, request, uplinks};
 pub use plan::{KeyPath, Scope, carry_plan, missing_rows, remove_plan, restore_plan};
 use rows::{Lost, Repair};
 pub use rows::{foreign_ports, names_of};
@@ -36,6 +40,8 @@ pub const SOCKET: &str = ovsdb::DEFAULT_SOCKET;
 /// The key by which NetworkManager knows its own rows.
 const NM_MARK: &str = "NM.connection.uuid";
 const LIMIT: Duration = Duration::from_secs(5);
+/// How long ovs-vswitchd may take to have done what the database says.
+const FOLLOWS: Duration = Duration::from_secs(5);
 /// NetworkManager may still be taking a port out of another bridge.
 const ROUNDS: usize = 8;
 const PAUSE: Duration = Duration::from_millis(250);

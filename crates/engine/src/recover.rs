@@ -9,7 +9,7 @@ use crate::journal::{Journal, Phase, Record, boot_id};
 use crate::nm::Nm;
 use crate::probe::{Cluster, ProbeResult};
 use crate::snapshot::Snapshot;
-use crate::transaction::{Decision, back, carry, unmanaged};
+use crate::transaction::{Decision, back, borrowed_names, carry, unmanaged, uplinks};
 use crate::verify::{self, Scope};
 use crate::watch::Watch;
 use crate::{Error, Result, adopt, failpoint, restore};
@@ -153,6 +153,8 @@ async fn commit_if_it_holds(journal: &Journal, cluster: &Cluster, mut record: Re
     let mut notes = vec!["finished after an interruption".to_string()];
     notes.extend(carry::carry(&snapshot, &record.plan, &record.desired).await);
     notes.extend(unmanaged::reattach(&record.plan, &record.desired, &snapshot.state).await);
+    notes.extend(uplinks::keep(&nm, &record.plan).await);
+    notes.extend(borrowed_names::replace(&nm, &record.plan).await);
     let outcome = Outcome { notes, ..Outcome::committed() };
     Ok(recorded(journal, &mut record, outcome))
 }

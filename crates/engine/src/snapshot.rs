@@ -173,13 +173,18 @@ pub(crate) fn foreign(
             [true, false].into_iter().filter(|v4| p.is_automatic(*v4)).map(move |v4| (on.clone(), v4))
         })
         .collect();
+    // An IPv4 link-local address is NetworkManager's own by the same mark. Others choose from that network, too: OVN-Kubernetes
+    // has its masquerade address on br-ex there.
+    let chosen = |ip: IpAddr| matches!(ip, IpAddr::V4(ip) if ip.is_link_local());
     let learnt = |a: &AddressFact| {
-        a.leaves_prefix_route() && automatic.contains(&(a.interface.clone(), a.ip.is_ipv4()))
+        let is_automatic = automatic.contains(&(a.interface.clone(), a.ip.is_ipv4()));
+        a.leaves_prefix_route() && (is_automatic || chosen(a.ip))
     };
     addresses
         .iter()
         .filter(|a| !learnt(a))
-        .filter(|a| a.permanent && !is_local(a.ip) && names.contains(&a.interface))
+        .filter(|a| a.permanent && names.contains(&a.interface))
+        .filter(|a| chosen(a.ip) || !is_local(a.ip))
         .filter(|a| !declared.contains(&(a.interface.clone(), a.ip)))
         .cloned()
         .collect()

@@ -11,6 +11,7 @@ use linesman_core::compare::Difference;
 use serde_json::Value;
 use unmoved::Effort;
 
+use crate::bond_options::BondOptions;
 use crate::nm::Nm;
 use crate::watch::Watch;
 use crate::{Result, observe, primary_port, promiscuous};
@@ -46,6 +47,7 @@ pub async fn settle(
         (Instant::now() + deadline * 2 / 3, Effort::MakeAnew),
         (Instant::now() + deadline / 3, Effort::ActivateAgain),
     ];
+    let mut bonds = BondOptions::default();
     loop {
         let last = Instant::now() >= patience.end;
         let state = match scope {
@@ -67,6 +69,9 @@ pub async fn settle(
         };
         if let Verification::Differs(differences) = &verification {
             primary_port::clear(&primary_port::unwanted(differences));
+            if !last {
+                Box::pin(bonds.set(nm, watch, differences)).await;
+            }
         }
         if let (Verification::Differs(differences), Scope::Declared(desired)) = (&verification, scope)
             && let Some((_, effort)) = efforts.pop_if(|(at, _)| *at <= Instant::now())

@@ -132,7 +132,12 @@ fn nothing_is_written_when_nothing_changed() {
     let first = reported(None, "90sec", 10).unwrap();
     assert_eq!(first.last_successful_update_time, Some(Time(10)));
     assert_eq!(reported(Some(&first), "60sec", 20), None);
-    let newer = AgentFacts { network_manager: Some("1.58".into()), nmstate: None, sealing_key: None };
+    let newer = AgentFacts {
+        network_manager: Some("1.58".into()),
+        nmstate: None,
+        sealing_key: None,
+        first_boot: None,
+    };
     let second = update(Some(&first), report(&seen("30sec"), &[], BUDGET), &newer, Time(30)).unwrap();
     assert_eq!(second.last_successful_update_time, Some(Time(30)));
     assert_eq!(second.conditions, first.conditions, "what did not change keeps its times");

@@ -15,7 +15,7 @@ use linesman_core::codes;
 use linesman_core::diagnostic::{Diagnostic, Span};
 
 pub use report::{ImportError, Imported, Note};
-pub use running::running;
+pub use running::{ROUTE_RULES, running};
 
 /// A file to import.
 #[derive(Debug, Clone, PartialEq, Eq)]

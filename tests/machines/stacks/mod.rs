@@ -6,6 +6,7 @@
 
 mod bonds;
 mod br_ex;
+mod derived;
 mod documents;
 mod links;
 mod picture;
@@ -23,6 +24,8 @@ const STORIES: &[Story] = &[
         "br-ex over a VLAN over a bond takes the address of the node, and gives it back",
         br_ex::takes_the_address,
     ),
+    ("linesman brex on a bond beside VLANs", derived::on_a_bond),
+    ("linesman brex on a VLAN on a bond, and back", derived::on_a_vlan_on_a_bond),
     ("br-ex over a VLAN that nobody knows is rolled back", br_ex::is_rolled_back),
     ("br-ex takes addresses of others beside somebody's VLAN", br_ex::takes_addresses_of_others),
     ("what is on a bond goes with it, profiles included", bonds::go_with_what_is_on_them),

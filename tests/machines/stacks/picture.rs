@@ -12,7 +12,7 @@ pub fn of(node: &Node) -> Value {
         // Open vSwitch's own, which stays once there was a bridge.
         (name != "ovs-system").then(|| (name.to_owned(), link(node, all, name)))
     });
-    let routes = node.sh("ip route show; ip -6 route show | grep -v fe80").expect("ip lists routes");
+    let routes = node.sh("ip route show; ip -6 route show | sed '/fe80/d'").expect("ip lists routes");
     let switches = "for b in $(ovs-vsctl --timeout=60 list-br); do echo $b: $(ovs-vsctl --timeout=60 list-ports $b); done";
     json!({
         "links": links.collect::<Map<String, Value>>(),

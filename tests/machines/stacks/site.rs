@@ -17,7 +17,8 @@ pub const STORAGE_TAG: u16 = 200;
 /// Emulated, a change takes many times as long.
 const PATIENT: &[&str] = &["--settle", "60s", "--timeout", "600s", "--dead-man", "60s"];
 const LIMIT: Duration = Duration::from_secs(1200);
-const REACHABLE: Duration = Duration::from_secs(20);
+/// A machine that has just booted is busy.
+pub const REACHABLE: Duration = Duration::from_secs(20);
 
 pub struct Site {
     pub host: Host,

@@ -43,6 +43,10 @@ pub fn crd() -> Value {
                  node to it. The private key does not leave the node.",
             ),
         ),
+        (
+            "firstBoot",
+            first_boot().about("firstBoot is what became of the document that the node was installed with."),
+        ),
         ("conditions", conditions("Available and Failing")),
     ])
     .about("status is the observed network state, written by the agent on the node.");
@@ -53,4 +57,24 @@ pub fn crd() -> Value {
         columns: vec![],
     }
     .build(|schema| schema)
+}
+
+fn first_boot() -> Value {
+    object([
+        (
+            "state",
+            short(64).about(
+                "state is Applied, Failed (the next boot tries again), NotLive (changed since it was applied, or not applied yet), \
+                 Superseded (policies declare its interfaces), Ambiguous (the documents of several hosts match) or Withdrawn.",
+            ),
+        ),
+        ("message", short(4096).about("message says why.")),
+        ("document", short(256).about("document is the name of the file that was selected for the node.")),
+        ("hash", short(128).about("hash is the SHA-256 of that file.")),
+        (
+            "appliedHash",
+            short(128).about("appliedHash is the SHA-256 of the file that the node was last brought to."),
+        ),
+        ("since", time().about("since is when the node entered this state.")),
+    ])
 }

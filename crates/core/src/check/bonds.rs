@@ -6,14 +6,11 @@ use serde_json::Value;
 
 use super::ports::ports_of;
 use super::view::{Interface, State, is_template, number};
+use crate::bond_option::MODES;
 use crate::codes;
 use crate::diagnostic::Diagnostic;
 use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
-
-/// As the kernel numbers them.
-const MODES: [&str; 7] =
-    ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"];
 
 const WITH_PRIMARY: &[&str] = &["active-backup", "balance-tlb", "balance-alb"];
 const WITH_ARP: &[&str] = &["balance-rr", "active-backup", "balance-xor", "broadcast"];

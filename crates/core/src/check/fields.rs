@@ -70,8 +70,8 @@ pub const OPTIONS: &[(&str, &str, &str)] = &[
         "probes",
         "a list of probes that must pass after the change, each written as for `linesman apply --probe` \
          (`tcp:10.0.0.1:22,timeout=5s`, at most `60s`) or as `{probe: 'tcp:10.0.0.1:22', timeout: 5s}`; in a cluster also \
-         `apiServer` and `nodeReady`. `gateway` passes if a default gateway of one family that answered before still answers; \
-         a family that is lost is reported, and `gateway:v4` or `gateway:v6` makes it required. `[]`: none for this \
+         `apiServer` and `nodeReady`. `gateway` passes if the gateway of every default route that answered before still \
+         answers; one family may lose its default route, which is reported, unless `gateway:v4` or `gateway:v6` requires it. `[]`: none for this \
          policy. Policies that are applied together must pass the probes of all of them",
         "`gateway` and `dns`; in a cluster also `apiServer` and `nodeReady`",
     ),

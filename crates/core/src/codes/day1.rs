@@ -1,4 +1,5 @@
-//! The codes of configurations for hosts that do not exist yet, as `linesman generate` reads them.
+//! The codes of configurations for hosts that do not exist yet, as `linesman generate` reads them, and of
+//! br-ex on a host that does, as `linesman brex` derives it.
 
 codes! {
     NO_HOSTS = "LM0901";
@@ -16,4 +17,10 @@ codes! {
     LEADING_ZERO = "LM0913";
     MACHINE_CONFIG_TOO_LARGE = "LM0914";
     MTU_ABOVE_PORT = "LM0915";
+    NO_DEFAULT_ROUTE = "LM0921";
+    UNKNOWN_UPLINK = "LM0922";
+    UNSUITABLE_UPLINK = "LM0923";
+    UPLINK_IN_USE = "LM0924";
+    OTHER_UPLINK = "LM0925";
+    BRIDGE_NAME_TAKEN = "LM0926";
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::findings::Findings;
 use super::interface::{port_names, without};
 use super::view::{Declared, View};
+use crate::bond_option::is_shown;
 use crate::path::Path;
 use crate::state::{self, list, name};
 
@@ -12,7 +13,8 @@ pub(super) fn compare(view: &View<'_>, declared: &Declared, got: &Value, found: 
     let (want, at) = (&declared.want["link-aggregation"], declared.path.key("link-aggregation"));
     let had = got.get("link-aggregation");
     found.holds(&at, &without(want, &["port", "ports-config", "options"]), had);
-    options(&at.key("options"), &want["options"], had.and_then(|had| had.get("options")), found);
+    let declared_options = shown(&want["options"], mode(Some(want)), mode(had));
+    options(&at.key("options"), &declared_options, had.and_then(|had| had.get("options")), found);
     let got_ports = state::ports(got).unwrap_or_default();
     if let Some(ports) = want.get("port").map(state::strings) {
         port_names(view, &at.key("port"), &ports, &got_ports, found);
@@ -30,6 +32,21 @@ pub(super) fn compare(view: &View<'_>, declared: &Declared, got: &Value, found: 
             found,
         );
     }
+}
+
+fn mode(bond: Option<&Value>) -> Option<&str> {
+    bond.and_then(|bond| bond.get("mode")).and_then(Value::as_str)
+}
+
+/// Without options that can never be seen: they are for other modes than the one that the bond has and keeps.
+fn shown(options: &Value, wanted: Option<&str>, now: Option<&str>) -> Value {
+    let mut options = options.clone();
+    if let (Some(now), Some(all)) =
+        (now.filter(|now| wanted.is_none_or(|wanted| wanted == *now)), options.as_object_mut())
+    {
+        all.retain(|option, _| is_shown(option, now));
+    }
+    options
 }
 
 const DELAYS: [&str; 3] = ["updelay", "downdelay", "peer_notif_delay"];
@@ -83,6 +100,17 @@ mod tests {
         assert!(!differs(&want, &json!({"miimon": 100, "updelay": 200})));
         assert!(differs(&want, &json!({"miimon": 100, "updelay": 100})));
         assert!(differs(&want, &json!({"miimon": 200, "updelay": 200})));
+    }
+
+    #[test]
+    fn options_for_another_mode_are_not_compared() {
+        let options = json!({"tlb_dynamic_lb": true, "fail_over_mac": "active", "lacp_rate": "fast"});
+        let lacp = Some("802.3ad");
+        assert_eq!(shown(&options, lacp, lacp), json!({"lacp_rate": "fast"}));
+        assert_eq!(shown(&options, None, lacp), json!({"lacp_rate": "fast"}));
+        assert_eq!(shown(&options, Some("balance-tlb"), lacp), options, "the mode changes");
+        assert_eq!(shown(&options, lacp, None), options, "it is no bond yet");
+        assert_eq!(shown(&Value::Null, lacp, lacp), Value::Null);
     }
 
     #[test]

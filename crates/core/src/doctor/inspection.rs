@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::br_ex::BrEx;
 use crate::facts::{IfcfgProfile, ProfileFact};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,8 @@ pub struct Inspection {
     /// None where systemd does not run.
     pub units: Option<Vec<Unit>>,
     pub competing_tools: Vec<CompetingTool>,
+    /// None where a host neither has one nor may have to have one.
+    pub br_ex: Option<BrEx>,
 }
 
 /// Whether somebody answers, and what.

@@ -16,7 +16,29 @@ pub fn applicable(desired: &Value, observed: &Value) -> Value {
     keep_foreign_ports(&view, &mut document);
     drop_stale_metrics(&view, observed, &mut document);
     ignore_lost_functions(&view, &mut document);
+    store_rules_anew(&view, &mut document);
     document
+}
+
+/// NetworkManager keeps a rule in the profile of an interface. If all the host's rules are declared as they are, NMState
+/// leaves them where they are, also in the profile of an interface that loses its addresses, and with it the rules. A
+/// list that differs makes it choose interfaces again; a rule that is listed twice is still one rule.
+fn store_rules_anew(view: &View<'_>, document: &mut Value) {
+    let enabled = |interface: &Value, family: &str| flag(&interface[family], "enabled");
+    let loses = |declared: &Declared| {
+        let want = &declared.want;
+        let Some(now) = view.now(name(want), kind(want)).filter(|now| is_up(now)) else { return false };
+        let is_off = |family: &str| !is_up(want) || enabled(want, family) == Some(false);
+        ["ipv4", "ipv6"].into_iter().any(|family| enabled(now, family) == Some(true) && is_off(family))
+    };
+    if !view.declared.iter().any(loses) {
+        return;
+    }
+    let rules = document.get_mut("route-rules").and_then(|section| section.get_mut("config"));
+    if let Some(rules) = rules.and_then(Value::as_array_mut) {
+        let again = rules.iter().find(|rule| !is_absent(rule)).cloned();
+        rules.extend(again);
+    }
 }
 
 /// Virtual functions that their NIC loses, and nobody declares: NMState would activate those that leave a bond, or take the
@@ -156,5 +178,26 @@ mod tests {
     fn anything_else_stays_as_written() {
         assert_eq!(applicable(&with(route(150)), &with(route(150))), with(route(150)));
         assert_eq!(applicable(&with(route(77)), &json!({})), with(route(77)));
+    }
+
+    /// A NIC that hands over to a bridge, and a rule that both know.
+    fn handover(ipv4_of_nic: bool) -> Value {
+        let nic =
+            json!({"name": "eth0", "type": "ethernet", "state": "up", "ipv4": {"enabled": ipv4_of_nic}});
+        json!({"interfaces": [nic], "route-rules": {"config": [{"family": "ipv4", "priority": 7, "route-table": 200}]}})
+    }
+
+    #[test]
+    fn rules_are_stored_anew_when_an_interface_loses_its_addresses() {
+        let rules = |desired: &Value, observed: &Value| {
+            list(&applicable(desired, observed), &["route-rules", "config"]).len()
+        };
+        assert_eq!(rules(&handover(false), &handover(true)), 2);
+        assert_eq!(rules(&handover(true), &handover(true)), 1);
+        assert_eq!(rules(&handover(false), &handover(false)), 1);
+        let mut silent = handover(true);
+        silent["interfaces"][0].as_object_mut().unwrap().remove("ipv4");
+        assert_eq!(rules(&silent, &handover(true)), 1);
+        assert_eq!(rules(&json!({"interfaces": handover(false)["interfaces"]}), &handover(true)), 0);
     }
 }

@@ -32,4 +32,5 @@ codes! {
     FILE_MISSING = "LM1031";
     NO_DPDK = "LM1032";
     NO_LIBRESWAN = "LM1033";
+    RENUMBERED = "LM1034";
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::change::subject;
 use super::{Change, ChangeKind, Detail, Subject};
+use crate::bond_option;
 use crate::compare::View;
 use crate::foreign_port;
 use crate::interface_kind::InterfaceKind;
@@ -151,7 +152,29 @@ pub(super) fn touched(view: &View<'_>, changes: &[Change]) -> BTreeSet<Interface
         touched.extend(bridge_of_foreign(view, change));
     }
     touched.extend(super::functions::made_anew(view).map(InterfaceName::from));
+    touched.extend(interrupted(view, changes));
     touched
+}
+
+/// Ports of bonds that lose them for a moment, and what is on such a bond, which the kernel sets down and up with it.
+fn interrupted(view: &View<'_>, changes: &[Change]) -> BTreeSet<InterfaceName> {
+    let loses_ports = |change: &&Change| {
+        change.kind == ChangeKind::Modify
+            && change.details.iter().any(|detail| bond_option::interrupts(&detail.path))
+    };
+    let mut lower: Vec<&str> = changes.iter().filter(loses_ports).filter_map(Change::interface).collect();
+    let ports = lower.iter().filter_map(|bond| view.now(bond, InterfaceKind::Bond)).filter_map(state::ports);
+    let mut interrupted: BTreeSet<InterfaceName> = ports.flatten().map(InterfaceName::from).collect();
+    while let Some(base) = lower.pop() {
+        let on_it =
+            |upper: &&Value| is_up(upper) && state::base(upper).is_some_and(|(_, below)| below == base);
+        for upper in interfaces(view.observed).iter().filter(on_it).map(name) {
+            if interrupted.insert(upper.into()) {
+                lower.push(upper);
+            }
+        }
+    }
+    interrupted
 }
 
 /// A port of others that goes is taken from its bridge in the database, and must come back to it in a rollback.

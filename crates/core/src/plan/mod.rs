@@ -17,6 +17,7 @@ mod persist;
 mod refusal;
 pub mod render;
 mod slow;
+mod uplink;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -40,6 +41,7 @@ pub use defaults::with_defaults;
 pub use outdated::{Outdated, outdated};
 pub use refusal::Asked;
 pub use slow::{Slow, SlowCause, partner_within};
+pub use uplink::Uplink;
 
 /// Everything a declared state would change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -58,6 +60,9 @@ pub struct Plan {
     /// What the change makes slow on that path; and bonds that have to agree with a partner, on others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow: Vec<Slow>,
+    /// The uplinks of the Open vSwitch bridges that it touches, with the OpenFlow port numbers that they keep.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uplinks: Vec<Uplink>,
     /// What will probably go wrong, though nothing forbids it; each with its code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -187,6 +192,8 @@ fn summarise(view: &View<'_>, facts: &Facts, changes: Vec<Change>) -> Plan {
     let touched = follow::touched(view, &changes);
     let assessor = ImpactAssessor { view, own_path: &own_path, protect: facts.protect };
     let assessment = assessor.assess(&changes, touched.iter().map(InterfaceName::as_str));
+    let (uplinks, renumbered) = uplink::find(view, facts, &touched);
+    let unreachable = dns::unreachable(view.desired, view.observed, &changes);
     let mut plan = Plan {
         impact: assessment.impact,
         reason: assessment.reason,
@@ -195,7 +202,8 @@ fn summarise(view: &View<'_>, facts: &Facts, changes: Vec<Change>) -> Plan {
         removed: named(&changes, ChangeKind::Remove),
         touched,
         slow: Vec::new(),
-        warnings: dns::unreachable(view.desired, view.observed, &changes).into_iter().collect(),
+        uplinks,
+        warnings: unreachable.into_iter().chain(renumbered).collect(),
         not_protected: Vec::new(),
         changes,
     };

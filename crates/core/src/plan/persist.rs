@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::change::subject;
 use super::{Change, ChangeKind, Detail};
 use crate::compare::View;
+use crate::configure_ovs::is_named_by_it;
 use crate::facts::{Facts, ProfileFact};
 use crate::interface_kind::InterfaceKind;
 use crate::state::{is_up, kind, name};
@@ -35,6 +36,7 @@ enum ProfileProblem<'a> {
     NotOnDisk(&'a ProfileFact),
     NoAutoconnect(&'a ProfileFact),
     Conflict(&'a ProfileFact),
+    OfConfigureOvs(&'a ProfileFact),
 }
 
 impl ProfileProblem<'_> {
@@ -48,6 +50,9 @@ impl ProfileProblem<'_> {
             Self::NotOnDisk(profile) => (at.item(&profile.id), "on disk".into(), "in memory only".into()),
             Self::NoAutoconnect(profile) => {
                 (at.item(&profile.id).key("autoconnect"), true.into(), false.into())
+            }
+            Self::OfConfigureOvs(profile) => {
+                (at.item(&profile.id), "a profile of its own".into(), "made by configure-ovs".into())
             }
             Self::Conflict(other) => (at.item(&other.id).key("autoconnect"), false.into(), true.into()),
         };
@@ -72,6 +77,8 @@ fn problems<'f>(want: &Value, facts: &'f Facts) -> Vec<ProfileProblem<'f>> {
         problems.push(ProfileProblem::NotOnDisk(active));
     } else if !active.autoconnect {
         problems.push(ProfileProblem::NoAutoconnect(active));
+    } else if is_named_by_it(&active.id, &active.kind, facts.profiles.iter().map(|other| other.id.as_str())) {
+        problems.push(ProfileProblem::OfConfigureOvs(active));
     }
     let conflicting =
         facts.profiles.iter().filter(fitting).filter(of_name).filter(|other| displaces(other, active));

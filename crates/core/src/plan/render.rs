@@ -97,6 +97,16 @@ fn is_in_headline(change: &Change) -> bool {
     }
 }
 
+impl Change {
+    /// What would change, in a few words.
+    pub fn title(&self) -> String {
+        match &self.subject {
+            Subject::Interface { name, kind } => format!("{kind} {name}"),
+            _ => headline(self),
+        }
+    }
+}
+
 fn headline(change: &Change) -> String {
     let entry =
         change.details.first().map(|detail| if detail.want.is_object() { &detail.want } else { &detail.got });

@@ -49,6 +49,13 @@ impl Netlink {
         answer.map_err(|error| Error::of(format!("set {interface} up"), error))
     }
 
+    pub async fn set_link_down(&self, interface: &str) -> Result<()> {
+        let index = self.index_of(interface).await?;
+        let message = LinkUnspec::new_with_index(index).down().build();
+        let answer = self.handle.link().change(message).execute().await;
+        answer.map_err(|error| Error::of(format!("set {interface} down"), error))
+    }
+
     /// Attaches it to a bridge, or detaches it from the one it is on. One that is gone needs neither.
     pub async fn set_controller(&self, interface: &str, controller: Option<&str>) -> Result<()> {
         let Some(index) = self.find(interface).await? else { return Ok(()) };

@@ -34,6 +34,16 @@ pub struct LinkFact {
     pub mtu: Option<u32>,
 }
 
+/// A NIC, or what may be one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NicFact {
+    pub name: String,
+    /// As of a link.
+    pub kind: Option<String>,
+    /// The one burnt in, if there is one: a bond gives its ports another.
+    pub mac: String,
+}
+
 /// An address with all that is needed to put it back as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AddressFact {
@@ -132,6 +142,18 @@ pub(super) fn link(message: &LinkMessage, names: &Names) -> Option<LinkFact> {
         }
     }
     Some(fact)
+}
+
+pub(super) fn nic(message: &LinkMessage) -> Option<NicFact> {
+    if message.header.flags.contains(LinkFlags::Loopback) {
+        return None;
+    }
+    let LinkFact { name, kind, mac: now, .. } = link(message, &Names::new())?;
+    let burnt_in = message.attributes.iter().find_map(|attribute| match attribute {
+        LinkAttribute::PermAddress(bytes) => mac(bytes),
+        _ => None,
+    });
+    Some(NicFact { name, kind, mac: burnt_in.or(now)? })
 }
 
 fn kind(info: &LinkInfo) -> Option<String> {

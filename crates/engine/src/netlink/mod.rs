@@ -12,7 +12,7 @@ mod rules;
 use std::io;
 
 pub use events::{Event, EventKind, LinkEvents};
-pub use facts::{AddressFact, DefaultRoute, LinkFact, NextHop};
+pub use facts::{AddressFact, DefaultRoute, LinkFact, NextHop, NicFact};
 pub use families::has_family;
 pub use routes::RouteFact;
 use rtnetlink::Handle;

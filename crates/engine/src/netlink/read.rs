@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     Error, Netlink, Result,
-    facts::{self, AddressFact, DefaultRoute, LinkFact, Names},
+    facts::{self, AddressFact, DefaultRoute, LinkFact, Names, NicFact},
 };
 
 const GLANCE: Duration = Duration::from_millis(25);
@@ -24,6 +24,10 @@ impl Netlink {
         let messages = self.link_messages().await?;
         let names = names(&messages);
         Ok(messages.iter().filter_map(|message| facts::link(message, &names)).collect())
+    }
+
+    pub async fn nics(&self) -> Result<Vec<NicFact>> {
+        Ok(self.link_messages().await?.iter().filter_map(facts::nic).collect())
     }
 
     pub async fn addresses(&self) -> Result<Vec<AddressFact>> {

@@ -21,10 +21,30 @@ use crate::{Error, Result, descriptors};
 const CALL: Duration = Duration::from_secs(25);
 
 /// NetworkManager's words for where addresses come from: `auto`, `manual`, `disabled`, …
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IpMethods {
     pub v4: String,
     pub v6: String,
+    pub automatic4: Automatic,
+    pub automatic6: Automatic,
+}
+
+/// What is made of what DHCP and router advertisements say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Automatic {
+    /// -1: NetworkManager's own choice.
+    pub metric: i64,
+    /// 0: the main table.
+    pub table: u32,
+    pub dns: bool,
+    pub routes: bool,
+    pub gateway: bool,
+}
+
+impl Default for Automatic {
+    fn default() -> Self {
+        Self { metric: -1, table: 0, dns: true, routes: true, gateway: true }
+    }
 }
 
 /// A connection to NetworkManager. Cheap to clone.
@@ -235,7 +255,35 @@ impl Nm {
             let value = settings.get(section).and_then(|s| s.get("method"));
             value.and_then(|v| <&str>::try_from(v).ok()).unwrap_or_default().to_string()
         };
-        Ok(IpMethods { v4: method("ipv4"), v6: method("ipv6") })
+        let automatic = |section: &str| {
+            let value = |key: &str| settings.get(section).and_then(|s| s.get(key));
+            let ignores = |key: &str| value(key).and_then(|v| bool::try_from(v).ok()).unwrap_or(false);
+            Automatic {
+                metric: value("route-metric").and_then(|v| i64::try_from(v).ok()).unwrap_or(-1),
+                table: value("route-table").and_then(|v| u32::try_from(v).ok()).unwrap_or(0),
+                dns: !ignores("ignore-auto-dns"),
+                routes: !ignores("ignore-auto-routes"),
+                gateway: !ignores("never-default"),
+            }
+        };
+        Ok(IpMethods {
+            v4: method("ipv4"),
+            v6: method("ipv6"),
+            automatic4: automatic("ipv4"),
+            automatic6: automatic("ipv6"),
+        })
+    }
+
+    /// Numbers, texts and switches of the IP settings that a device runs with, in NetworkManager's words.
+    pub async fn applied_ip(&self, device: &str) -> Result<serde_json::Value> {
+        let device = self.device(device).await?;
+        let applied = device.get_applied_connection(0);
+        let (settings, _) = call("reading the profile that a device runs on", applied).await?;
+        let plain = |section: &str| -> serde_json::Value {
+            let fields = settings.get(section).into_iter().flatten();
+            fields.filter_map(|(key, value)| Some((key.clone(), primitive(value)?))).collect()
+        };
+        Ok(serde_json::json!({ "ipv4": plain("ipv4"), "ipv6": plain("ipv6") }))
     }
 
     /// Another metric than NetworkManager chose, on the device alone: the profile stays as it is.
@@ -263,6 +311,20 @@ impl Nm {
         let profile = proxy::ConnectionProxy::builder(&self.bus).path(path).map_err(failed)?;
         uncached(profile).await.map_err(failed)
     }
+}
+
+/// None: a list or a mapping.
+fn primitive(value: &zbus::zvariant::Value<'_>) -> Option<serde_json::Value> {
+    use zbus::zvariant::Value;
+    Some(match value {
+        Value::Bool(value) => (*value).into(),
+        Value::I32(value) => (*value).into(),
+        Value::U32(value) => (*value).into(),
+        Value::I64(value) => (*value).into(),
+        Value::U64(value) => (*value).into(),
+        Value::Str(value) => value.as_str().into(),
+        _ => return None,
+    })
 }
 
 /// A proxy that asks for properties anew each time.

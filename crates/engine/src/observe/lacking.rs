@@ -7,6 +7,7 @@ use std::path::Path;
 use linesman_core::facts::Facts;
 use linesman_core::interface_kind::{InterfaceKind, Requirement};
 use linesman_core::plan::{asked_of_host, datapaths_to_make, needs_supplicant, types_to_make};
+use linesman_core::state::{interfaces, kind};
 use serde_json::Value;
 
 use crate::netlink::Netlink;
@@ -32,12 +33,20 @@ pub async fn complete(facts: &mut Facts, nm: &Nm, desired: &Value, observed: &Va
         true => ovs::bridges_of_others().await,
         false => BTreeSet::new(),
     };
+    facts.uplinks = match facts.ovs_running && concerns_ovs_bridges(desired, observed) {
+        true => ovs::uplinks().await,
+        false => Vec::new(),
+    };
     let asked = asked_of_host(desired, observed);
     facts.virtual_functions = asked.nics.into_iter().filter_map(virtual_functions).collect();
     facts.missing_files = asked.files.into_iter().filter(|file| is_missing(file)).collect();
     facts.lacks_dpdk = asked.dpdk && facts.ovs_running && ovs::has_dpdk().await == Some(false);
     facts.lacks_libreswan = asked.libreswan && LIBRESWAN.iter().all(|file| is_missing(file));
     facts.lacks_supplicant = needs_supplicant(desired, observed) && !supplicant::available(nm).await;
+}
+
+fn concerns_ovs_bridges(desired: &Value, observed: &Value) -> bool {
+    interfaces(desired).iter().chain(interfaces(observed)).any(|i| kind(i) == InterfaceKind::OvsBridge)
 }
 
 /// None: there is no such NIC, which is said elsewhere.

@@ -66,6 +66,9 @@ pub struct InterfaceKeys {
     pub row: RowKeys,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ofport_request: Option<i64>,
+    /// What ovs-vswitchd made of it; -1 where it failed. Snapshots of older versions have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ofport: Option<i64>,
 }
 
 /// What somebody configures in each table; the rest is what ovs-vswitchd reports, or written separately.
@@ -257,6 +260,8 @@ pub(super) fn is_empty(value: &Value) -> bool {
 
 impl InterfaceKeys {
     fn of(row: &Row, keys: RowKeys) -> Result<Self> {
-        Ok(Self { row: keys, ofport_request: row.optional_integer("ofport_request")? })
+        let (ofport_request, ofport) =
+            (row.optional_integer("ofport_request")?, row.optional_integer("ofport")?);
+        Ok(Self { row: keys, ofport_request, ofport })
     }
 }

@@ -39,7 +39,7 @@ pub fn merge(before: &OvsKeys, later: &OvsKeys, written: &Written) -> OvsKeys {
                 let ofport =
                     if was.row.is_same_row(&is.row) { is.ofport_request } else { was.ofport_request };
                 let row = row(Table::Interface, name, &was.row, &is.row);
-                *was = InterfaceKeys { row, ofport_request: ofport };
+                *was = InterfaceKeys { row, ofport_request: ofport, ofport: was.ofport };
             }
             None if is.row.is_networkmanagers() => {}
             None => drop(merged.interfaces.insert(name.clone(), is.clone())),

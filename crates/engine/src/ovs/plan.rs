@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use linesman_ovsdb::{Column, Condition, Mutation, Op, Table};
 
-use super::keys::{OvsKeys, RowKeys, is_empty};
+use super::keys::{InterfaceKeys, OvsKeys, RowKeys, is_empty};
 use super::written::Written;
 
 /// What a restoration may touch.
@@ -195,13 +195,20 @@ pub(super) fn is_kept_by_its_owner(column: Column, key: &str) -> bool {
 
 fn restore_ofport(snapshot: &OvsKeys, now: &OvsKeys, name: &str) -> Option<Op> {
     let (was, is) = (snapshot.interfaces.get(name)?, now.interfaces.get(name)?);
-    (was.ofport_request != is.ofport_request).then(|| set_ofport(name, was.ofport_request))
+    let wanted = if was.row.is_same_row(&is.row) { was.ofport_request } else { kept_number(was) };
+    (wanted != is.ofport_request).then(|| set_ofport(name, wanted))
 }
 
 fn carry_ofport(snapshot: &OvsKeys, now: &OvsKeys, name: &str) -> Option<Op> {
     let (was, is) = (snapshot.interfaces.get(name)?, now.interfaces.get(name)?);
-    let lost = was.row.uuid != is.row.uuid && is.ofport_request.is_none();
-    was.ofport_request.filter(|_| lost).map(|ofport| set_ofport(name, Some(ofport)))
+    // NetworkManager requests what the profile says, which may be less recent than what the row said.
+    let lost = was.row.uuid != is.row.uuid && is.ofport_request != kept_number(was);
+    kept_number(was).filter(|_| lost).map(|ofport| set_ofport(name, Some(ofport)))
+}
+
+/// A row that is made anew has another number, unless it requests the former one.
+pub(super) fn kept_number(was: &InterfaceKeys) -> Option<i64> {
+    was.ofport_request.or_else(|| was.number().map(i64::from))
 }
 
 fn restore_protocols(snapshot: &OvsKeys, now: &OvsKeys, name: &str) -> Option<Op> {
@@ -215,7 +222,7 @@ fn carry_protocols(snapshot: &OvsKeys, now: &OvsKeys, name: &str) -> Option<Op> 
     lost.then(|| set_protocols(name, &was.protocols))
 }
 
-fn set_ofport(name: &str, ofport: Option<i64>) -> Op {
+pub(super) fn set_ofport(name: &str, ofport: Option<i64>) -> Op {
     update(Table::Interface, name, "ofport_request", json!(["set", Vec::from_iter(ofport)]))
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::keys::{BridgeKeys, OvsKeys, RowKeys};
 use super::merge::is_foreign_port;
-use super::plan::{is_kept_by_its_owner, keys_of};
+use super::plan::{is_kept_by_its_owner, kept_number, keys_of};
 use super::written::Written;
 
 /// One thing to make again; each is a transaction of its own, so that one that is refused hinders no other.
@@ -125,7 +125,7 @@ fn make_port(goal: &OvsKeys, port: &str) -> Vec<Op> {
     for name in &row.members {
         let Some(interface) = goal.interfaces.get(name) else { continue };
         let mut columns = columns(name, &interface.row);
-        if let Some(ofport) = interface.ofport_request {
+        if let Some(ofport) = kept_number(interface) {
             columns.insert("ofport_request".to_owned(), ofport.into());
         }
         ops.push(insert(Table::Interface, columns, label("interface", name)));

@@ -32,7 +32,8 @@ pub enum ProbeChange {
     Weakened {
         why: String,
     },
-    /// It passed before, and another family that did still passes: reported, but the change does not fail.
+    /// It passed before, its family has no default route any more, and another family that passed still does: reported,
+    /// but the change does not fail.
     Lost {
         why: String,
     },
@@ -92,11 +93,15 @@ pub fn assess(before: &[ProbeResult], after: &[ProbeResult]) -> ProbeAssessment 
     let mut comparisons: Vec<ProbeComparison> = tried.chain(untried).map(comparison).collect();
     let is_gateway = |spec: &ProbeSpec| matches!(spec, ProbeSpec::Gateway { .. });
     if comparisons.iter().any(|one| is_gateway(&one.probe) && one.change == ProbeChange::Holds) {
-        let is_alternative = |spec: &ProbeSpec| {
-            let tried = after.iter().chain(before).find(|result| result.probe.spec == *spec);
-            tried.is_some_and(|result| result.probe.alternative)
+        // A family may be withdrawn. One that still has a default route has to get somewhere by it: whoever prefers that
+        // family would be cut off.
+        let is_withdrawn = |spec: &ProbeSpec| {
+            let now = after.iter().find(|result| result.probe.spec == *spec);
+            now.is_some_and(|now| {
+                now.probe.alternative && matches!(now.status, ProbeStatus::NotApplicable { .. })
+            })
         };
-        comparisons.iter_mut().filter(|one| is_alternative(&one.probe)).for_each(ProbeComparison::excuse);
+        comparisons.iter_mut().filter(|one| is_withdrawn(&one.probe)).for_each(ProbeComparison::excuse);
     }
     ProbeAssessment { comparisons }
 }
@@ -104,7 +109,7 @@ pub fn assess(before: &[ProbeResult], after: &[ProbeResult]) -> ProbeAssessment 
 impl ProbeComparison {
     /// Another family still passes.
     fn excuse(&mut self) {
-        if let ProbeChange::Broke { why } | ProbeChange::Weakened { why } = &self.change {
+        if let ProbeChange::Broke { why } = &self.change {
             self.change = ProbeChange::Lost { why: why.clone() };
         }
     }
@@ -246,11 +251,13 @@ mod tests {
 
     /// Both families: what was heard before and after, and whether the change may stay.
     #[test]
-    fn one_family_that_still_passes_is_enough_unless_somebody_names_the_other() {
+    fn a_family_may_be_withdrawn_if_another_still_passes_and_nobody_names_it() {
         let cases = [
             (["passed", "passed"], ["passed", "n/a"], true),
-            (["passed", "passed"], ["failed", "passed"], true),
-            (["passed", "passed"], ["passed", "partly"], true),
+            (["passed", "passed"], ["n/a", "passed"], true),
+            // It has a default route that leads nowhere.
+            (["passed", "passed"], ["failed", "passed"], false),
+            (["passed", "passed"], ["passed", "partly"], false),
             (["passed", "passed"], ["failed", "n/a"], false),
             // What did not pass before cannot make up for what did.
             (["passed", "failed"], ["failed", "passed"], false),

@@ -12,8 +12,8 @@ use futures_util::{
     stream::FuturesUnordered,
 };
 use tokio::{
-    sync::{Notify, watch},
-    time::{Instant, sleep_until, timeout},
+    sync::watch,
+    time::{Instant, sleep, sleep_until, timeout},
 };
 
 use linesman_core::probe::{DEFAULT_TIMEOUT, Probe, ProbeResult, ProbeStatus};
@@ -29,8 +29,8 @@ const PAUSE: Duration = Duration::from_millis(300);
 const OVERLAP: Duration = Duration::from_secs(1);
 /// What a probe that did not pass before may cost once all the others have passed.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long a family may take that passed before, once another one passes: address detection and router advertisements
-/// take their time, and it may not come at all.
+/// How long a family that passed before may be without a default route, once another one passes: address detection and
+/// router advertisements take their time, and it may have been withdrawn.
 const OTHER_FAMILY: Duration = Duration::from_secs(5);
 /// What a host loses on which nothing answers, however many probes there are: one time-out before, the grace after.
 const LOST: Duration = DEFAULT_TIMEOUT.saturating_add(SLACK).saturating_add(GRACE);
@@ -100,7 +100,7 @@ async fn fulfil(board: &Board, wishes: Vec<Wish<'_>>) {
     let (others, required): (Vec<_>, Vec<_>) = wishes.into_iter().partition(|wish| wish.due == Due::Nothing);
     let (families, required): (Vec<_>, Vec<_>) =
         required.into_iter().partition(|wish| wish.probe.alternative);
-    let required = pin!(join(join_all(required.into_iter().map(Wish::pursue)), any_family(families)));
+    let required = pin!(join(join_all(required.into_iter().map(Wish::pursue)), any_family(board, families)));
     let others = pin!(join_all(others.into_iter().map(Wish::pursue)));
     match select(required, others).await {
         Either::Left((_, others)) => drop(timeout(GRACE, select(others, pin!(board.complete()))).await),
@@ -108,11 +108,17 @@ async fn fulfil(board: &Board, wishes: Vec<Wish<'_>>) {
     }
 }
 
-/// One of them has to pass; the others get some time more.
-async fn any_family(families: Vec<Wish<'_>>) {
+/// One of them has to pass. The others get some time to find a default route; one that has a route is waited for.
+async fn any_family(board: &Board, families: Vec<Wish<'_>>) {
+    let slots: Vec<usize> = families.iter().map(|wish| wish.slot).collect();
     let mut running: FuturesUnordered<_> = families.into_iter().map(Wish::pursue).collect();
     if running.next().await.is_some() {
-        timeout(OTHER_FAMILY, running.collect::<Vec<()>>()).await.ok();
+        let all = pin!(running.collect::<Vec<()>>());
+        let withdrawn = pin!(async {
+            sleep(OTHER_FAMILY).await;
+            board.until(|entries| slots.iter().all(|slot| entries[*slot].is_decided())).await;
+        });
+        select(all, withdrawn).await;
     }
 }
 
@@ -121,7 +127,7 @@ struct Board {
     started: Instant,
     deadline: Instant,
     entries: Mutex<Vec<Entry>>,
-    written: Notify,
+    written: watch::Sender<()>,
     changes: watch::Sender<()>,
     cluster: Cluster,
 }
@@ -129,6 +135,13 @@ struct Board {
 struct Entry {
     probe: Probe,
     latest: Option<(ProbeStatus, Duration)>,
+}
+
+impl Entry {
+    fn is_decided(&self) -> bool {
+        let status = self.latest.as_ref().map(|(status, _)| status);
+        matches!(status, Some(ProbeStatus::Passed { note: None, .. } | ProbeStatus::NotApplicable { .. }))
+    }
 }
 
 impl Board {
@@ -139,7 +152,7 @@ impl Board {
             started,
             deadline: started + patience,
             entries: Mutex::default(),
-            written: Notify::new(),
+            written: watch::channel(()).0,
             changes,
             cluster,
         }
@@ -157,14 +170,18 @@ impl Board {
 
     fn write(&self, slot: usize, status: ProbeStatus) {
         self.entries()[slot].latest = Some((status, self.started.elapsed()));
-        self.written.notify_one();
+        self.written.send_replace(());
     }
 
     /// Every probe has said something.
     async fn complete(&self) {
-        while self.entries().iter().any(|entry| entry.latest.is_none()) {
-            self.written.notified().await;
-        }
+        self.until(|entries| entries.iter().all(|entry| entry.latest.is_some())).await;
+    }
+
+    async fn until(&self, holds: impl Fn(&[Entry]) -> bool) {
+        let mut written = self.written.subscribe();
+        // The sender lives as long as this.
+        while !holds(&self.entries()) && written.changed().await.is_ok() {}
     }
 
     fn results(&self) -> Vec<ProbeResult> {

@@ -8,7 +8,7 @@ use std::fmt;
 
 use linesman_core::interface_name::InterfaceName;
 use linesman_core::reach::{is_default, is_in_main_table};
-use linesman_core::state::list;
+use linesman_core::state::{interfaces, list, name};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -31,18 +31,40 @@ impl fmt::Display for Metric {
     }
 }
 
-/// Metrics that profiles fix come back with them: what differs is NetworkManager's own choice.
+/// Metrics that profiles fix come back with them: what differs is NetworkManager's own choice, or was put on the device by
+/// an earlier rollback and is in no profile.
 pub fn wrong(goal: &Value, now: &Value) -> BTreeSet<Metric> {
-    let routes = |state: &Value| state.pointer("/routes/config").and_then(Value::as_array).cloned();
-    let now = routes(now).unwrap_or_default();
+    let config = |state: &Value| list(state, &["routes", "config"]).to_vec();
+    let now_routes = config(now);
     let holds = |route: &Value| {
-        now.iter().any(|n| {
+        now_routes.iter().any(|n| {
             ["destination", "next-hop-interface", "table-id", "metric"]
                 .iter()
                 .all(|key| n.get(key) == route.get(key))
         })
     };
-    routes(goal).unwrap_or_default().iter().filter(|route| !holds(route)).filter_map(of_route).collect()
+    let mut wrong: BTreeSet<Metric> =
+        config(goal).iter().filter(|route| !holds(route)).filter_map(of_route).collect();
+    let present = of_interfaces(now);
+    wrong.extend(of_interfaces(goal).difference(&present).cloned());
+    wrong
+}
+
+fn of_interfaces(state: &Value) -> BTreeSet<Metric> {
+    let mut metrics = BTreeSet::new();
+    for interface in interfaces(state) {
+        for family in ["ipv4", "ipv6"] {
+            let of = |key: &str| interface[family][key].as_i64().filter(|metric| *metric >= 0);
+            metrics.extend(
+                of("prefix-route-metric").or_else(|| of("auto-route-metric")).map(|metric| Metric {
+                    interface: name(interface).to_owned(),
+                    family,
+                    metric,
+                }),
+            );
+        }
+    }
+    metrics
 }
 
 fn of_route(route: &Value) -> Option<Metric> {
@@ -136,5 +158,18 @@ mod tests {
         assert!(wrong(&state(100), &state(100)).is_empty());
         let metric = |family| Metric { interface: "eth0".into(), family, metric: 100 };
         assert_eq!(wrong(&state(100), &state(103)), BTreeSet::from([metric("ipv4"), metric("ipv6")]));
+    }
+
+    /// A rollback had set it; the next activation of the profile does not.
+    #[test]
+    fn what_only_the_device_had_is_set_right() {
+        let device = |metric: i64| {
+            let ipv4 = json!({ "enabled": true, "prefix-route-metric": metric });
+            json!({ "interfaces": [{ "name": "eth0", "type": "ethernet", "ipv4": ipv4 }] })
+        };
+        let eth0 = Metric { interface: "eth0".into(), family: "ipv4", metric: 100 };
+        assert_eq!(wrong(&device(100), &device(-1)), [eth0].into());
+        assert!(wrong(&device(100), &device(100)).is_empty());
+        assert!(wrong(&device(-1), &device(-1)).is_empty(), "NetworkManager chooses it");
     }
 }

@@ -7,8 +7,8 @@ use linesman_core::codes::failures;
 use tokio::sync::watch;
 
 use super::{
-    AttemptFailure, Completion, Loaded, Request, Seen, Settings, Step, adopted, carry, closed_ports, confirm,
-    lost_profiles, orphan, outdated, persist, stale_settings, unmanaged,
+    AttemptFailure, Completion, Loaded, Request, Seen, Settings, Step, adopted, borrowed_names, carry,
+    closed_ports, confirm, lost_profiles, orphan, outdated, persist, stale_settings, unmanaged, uplinks,
 };
 use crate::dead_man_switch::{CheckpointState, DeadManSwitch, Loss};
 use crate::journal::{Journal, Phase, Record};
@@ -172,6 +172,8 @@ pub async fn run(
         })?;
     }
 
+    done.notes.extend(uplinks::keep(nm, &record.plan).await);
+    done.notes.extend(borrowed_names::replace(nm, &record.plan).await);
     record.turn(Phase::Committing);
     journal.update(record).map_err(|e| AttemptFailure::new(FailedStep::Journal, e.to_string()))?;
     failpoint::reach("committing").await;
@@ -205,7 +207,7 @@ async fn kernel(record: &Record) -> Option<Kernel> {
 /// nmstate's part runs in its own process.
 async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, AttemptFailure> {
     let whole = linesman_core::plan::applicable(&record.desired, &context.snapshot.state);
-    let mut wanted = desired::changed_only(&whole, &record.plan);
+    let mut wanted = desired::changed_only(&whole, &record.plan, &context.snapshot.state);
     orphan::release(&mut wanted, &context.snapshot.state, &context.snapshot.profiles);
     if context.request.options.override_interface {
         linesman_core::plan::detach_ports(&mut wanted, &record.plan);

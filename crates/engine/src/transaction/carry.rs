@@ -23,6 +23,9 @@ pub async fn carry(snapshot: &Snapshot, plan: &Plan, desired: &Value) -> Vec<Str
             Err(e) => notes.push(format!("Open vSwitch database keys set by others were not preserved: {e}")),
         }
     }
+    if let Err(e) = ovs::renumber(&plan.uplinks).await {
+        notes.push(format!("OpenFlow port numbers of uplinks were not preserved: {e}"));
+    }
     if snapshot.foreign.is_empty() && snapshot.routes.is_empty() && snapshot.links.is_empty() {
         return notes;
     }

@@ -1,9 +1,9 @@
 //! Profiles of interfaces that go with another one, without being declared: nmstate deletes those of VLANs, and leaves others,
 //! which NetworkManager would bring back with what they were on. From virtual functions that their NIC loses it is kept, since it
-//! would wait for interfaces that are gone.
+//! would wait for interfaces that are gone. What is declared absent and was not there keeps none either.
 
 use linesman_core::plan::{self, Plan};
-use linesman_core::state::{interfaces, name};
+use linesman_core::state::{interfaces, is_absent, name};
 use serde_json::Value;
 
 use crate::keyfile::ProfileFile;
@@ -28,7 +28,11 @@ pub async fn delete(nm: &Nm, plan: &Plan, desired: &Value, before: &Value) -> Re
 fn lost(plan: &Plan, desired: &Value, before: &Value) -> Vec<String> {
     let declared = |interface: &str| interfaces(desired).iter().any(|i| name(i) == interface);
     let follow = plan.removed.iter().map(ToString::to_string).filter(|removed| !declared(removed));
-    follow.chain(plan::lost_functions(desired, before)).collect()
+    // A NIC that has another name by now: its profiles would configure whatever gets the old one.
+    let exists = |interface: &Value| interfaces(before).iter().any(|i| name(i) == name(interface));
+    let gone = interfaces(desired).iter().filter(|interface| is_absent(interface) && !exists(interface));
+    let gone = gone.map(|interface| name(interface).to_owned());
+    follow.chain(plan::lost_functions(desired, before)).chain(gone).collect()
 }
 
 #[cfg(test)]
@@ -41,6 +45,13 @@ mod tests {
     fn what_goes_with_its_base_and_is_not_declared() {
         let plan = Plan { removed: ["bond0", "vx1"].map(Into::into).into(), ..Plan::default() };
         let desired = json!({"interfaces": [{"name": "bond0", "type": "bond", "state": "absent"}]});
-        assert_eq!(lost(&plan, &desired, &json!({"interfaces": []})), ["vx1"]);
+        let before = json!({"interfaces": [{"name": "bond0", "type": "bond"}]});
+        assert_eq!(lost(&plan, &desired, &before), ["vx1"]);
+    }
+
+    #[test]
+    fn what_is_declared_absent_and_has_only_profiles() {
+        let desired = json!({"interfaces": [{"name": "eth1", "type": "ethernet", "state": "absent"}, {"name": "eth2"}]});
+        assert_eq!(lost(&Plan::default(), &desired, &json!({"interfaces": []})), ["eth1"]);
     }
 }

@@ -6,6 +6,7 @@ mod adopted;
 mod attempt;
 pub(crate) mod back;
 mod baseline;
+pub(crate) mod borrowed_names;
 pub(crate) mod carry;
 mod closed_ports;
 mod confirm;
@@ -17,6 +18,7 @@ mod outdated;
 mod persist;
 mod stale_settings;
 pub(crate) mod unmanaged;
+pub(crate) mod uplinks;
 
 use std::net::IpAddr;
 use std::path::PathBuf;

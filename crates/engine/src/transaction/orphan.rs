@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use linesman_core::state::{interfaces, is_up, name, ports, text};
+use linesman_core::state::{interfaces, is_up, kind, name, ports, text};
 use serde_json::Value;
 
 use crate::keyfile::ProfileFile;
@@ -31,16 +31,37 @@ pub fn release(wanted: &mut Value, observed: &Value, profiles: &[ProfileFile]) {
 
 /// A controller is named by its interface or by the profile that it runs.
 fn is_orphan(port: &str, wanted: &Value, observed: &Value, profiles: &[ProfileFile]) -> bool {
-    let known = |controller: &str| {
-        let here = |state: &Value| interfaces(state).iter().any(|interface| name(interface) == controller);
-        let by_profile = |profile: &ProfileFile| {
-            profile.interface() == Some(controller) || profile.uuid() == Some(controller)
+    let attached = |profile: &ProfileFile| {
+        let here = |controller: &str| {
+            let is_there = |interface: &Value| {
+                name(interface) == controller && (controller != port || kind(interface).has_ports())
+            };
+            interfaces(observed).iter().chain(interfaces(wanted)).any(is_there)
         };
-        here(observed) || here(wanted) || profiles.iter().any(by_profile)
+        let known = |controller: &str| {
+            here(controller) || profiles.iter().any(|other| runs(other, controller) && !is_ovs_port(other))
+        };
+        match profile.controller() {
+            // Between a device and its Open vSwitch bridge is a port, which may have the name of the device.
+            Some(controller) if profile.is_interface_of_ovs_port() => {
+                let port = profiles.iter().find(|other| is_ovs_port(other) && runs(other, controller));
+                port.and_then(ProfileFile::controller).is_some_and(known)
+            }
+            Some(controller) => known(controller),
+            None => true,
+        }
     };
-    let own = profiles.iter().filter(|profile| profile.interface() == Some(port));
-    let mut controllers = own.filter_map(ProfileFile::controller).peekable();
-    controllers.peek().is_some() && !controllers.any(known)
+    let mut own =
+        profiles.iter().filter(|profile| profile.interface() == Some(port) && !is_ovs_port(profile));
+    own.clone().any(|profile| profile.controller().is_some()) && !own.any(attached)
+}
+
+fn runs(profile: &ProfileFile, controller: &str) -> bool {
+    profile.interface() == Some(controller) || profile.uuid() == Some(controller)
+}
+
+fn is_ovs_port(profile: &ProfileFile) -> bool {
+    profile.kind() == Some("ovs-port")
 }
 
 #[cfg(test)]
@@ -71,6 +92,21 @@ mod tests {
         for there in ["controller=bond0", "controller=u-br2", "controller=br2", ""] {
             assert_eq!(controller(&[profile("eth1", there), profile("br2", "")], eth1()), None, "{there}");
         }
+    }
+
+    /// What a power cut left of br-ex.
+    #[test]
+    fn the_bridge_behind_an_open_vswitch_port_counts() {
+        let eth1 = || json!({ "interfaces": [{ "name": "eth1", "type": "ethernet", "state": "up" }] });
+        let device = || profile("eth1", "type=ethernet\ncontroller=eth1\nport-type=ovs-port");
+        let port = || ProfileFile {
+            path: "/etc/eth1-port".into(),
+            ..profile("eth1", "type=ovs-port\ncontroller=br-ex")
+        };
+        assert_eq!(controller(&[device(), port()], eth1()), Some(String::new()));
+        assert_eq!(controller(&[device()], eth1()), Some(String::new()), "the port is gone as well");
+        let bridge = profile("br-ex", "type=ovs-bridge");
+        assert_eq!(controller(&[device(), port(), bridge], eth1()), None);
     }
 
     #[test]

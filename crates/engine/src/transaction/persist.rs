@@ -61,7 +61,7 @@ fn problem_of(name: &str, profiles: &[ProfileFact]) -> Option<NotLasting> {
             && p.autoconnect
             && p.active_on.is_none()
             && p.interface.as_deref() == Some(name)
-            && mine.iter().any(|m| m.kind == p.kind)
+            && mine.iter().any(|m| m.kind == p.kind && m.autoconnect_priority <= p.autoconnect_priority)
     })?;
     let (profile, interface) = named(competing);
     Some(NotLasting::Competing { profile, uuid: competing.uuid.clone(), interface })
@@ -99,6 +99,8 @@ mod tests {
             problem_of("br0", &[profile("1", true), profile("2", false)])
                 .is_some_and(|p| matches!(p, NotLasting::Competing { .. }))
         );
+        let preferred = ProfileFact { autoconnect_priority: 100, ..profile("1", true) };
+        assert!(problem_of("br0", &[preferred, profile("2", false)]).is_none());
         let other_kind = ProfileFact { kind: "ovs-port".into(), ..profile("2", false) };
         assert!(problem_of("br0", &[profile("1", true), other_kind]).is_none());
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use linesman_api::condition::{Condition, Truth, dated};
 use linesman_api::conditions::NodeStateCondition::{Available, Failing};
-use linesman_api::node_state::NodeStateStatus;
+use linesman_api::node_state::{FirstBootStatus, NodeStateStatus};
 use linesman_api::reasons::NodeStateReason::SuccessfullyConfigured;
 use linesman_api::time::Time;
 use serde_json::Value;
@@ -33,6 +33,8 @@ pub struct AgentFacts {
     pub nmstate: Option<String>,
     /// Its public key.
     pub sealing_key: Option<String>,
+    /// Of the document that the node was installed with.
+    pub first_boot: Option<FirstBootStatus>,
 }
 
 /// What was seen, without what nobody should or would read.
@@ -97,6 +99,7 @@ pub fn update(
         handler_nmstate_version: facts.nmstate.clone(),
         handler_network_manager_version: None,
         sealing_key: facts.sealing_key.clone(),
+        first_boot: facts.first_boot.clone(),
         conditions: dated(known, conditions, now),
     };
     let news = old != Some(&new);

@@ -76,8 +76,11 @@ fn bridge(uuid: &str, theirs: &[&str]) -> OvsKeys {
     all.bridges.insert("br-ex".to_owned(), bridge);
     for name in members {
         all.ports.insert(name.to_owned(), row(&format!("p-{name}"), name == "eth0", &[name]));
-        let interface =
-            InterfaceKeys { row: row(&format!("i-{name}"), name == "eth0", &[]), ofport_request: None };
+        let interface = InterfaceKeys {
+            row: row(&format!("i-{name}"), name == "eth0", &[]),
+            ofport_request: None,
+            ofport: None,
+        };
         all.interfaces.insert(name.to_owned(), interface);
     }
     all

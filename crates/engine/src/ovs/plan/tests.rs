@@ -20,7 +20,7 @@ fn with_interface(name: &str, row: RowKeys) -> OvsKeys {
 }
 
 fn with_ofport(name: &str, row: RowKeys, ofport_request: Option<i64>) -> OvsKeys {
-    let interfaces = BTreeMap::from([(name.to_owned(), InterfaceKeys { row, ofport_request })]);
+    let interfaces = BTreeMap::from([(name.to_owned(), InterfaceKeys { row, ofport_request, ofport: None })]);
     OvsKeys { interfaces, ..OvsKeys::default() }
 }
 

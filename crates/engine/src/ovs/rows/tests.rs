@@ -30,10 +30,11 @@ fn before() -> OvsKeys {
         ("owner".to_owned(), "them".to_owned()),
         ("ovn-installed".to_owned(), "true".to_owned()),
     ]);
-    keys.interfaces.insert("vxlan0".into(), InterfaceKeys { row: tunnel, ofport_request: Some(7) });
+    keys.interfaces
+        .insert("vxlan0".into(), InterfaceKeys { row: tunnel, ofport_request: Some(7), ofport: None });
     let mut tap = row("i2", &[]);
     tap.columns = BTreeMap::from([("type".to_owned(), json!(""))]);
-    keys.interfaces.insert("tap0".into(), InterfaceKeys { row: tap, ofport_request: None });
+    keys.interfaces.insert("tap0".into(), InterfaceKeys { row: tap, ofport_request: None, ofport: None });
     keys.ports.insert("vxlan0".into(), row("p1", &["vxlan0"]));
     let mut tagged = row("p2", &["tap0"]);
     tagged.columns = BTreeMap::from([("tag".to_owned(), json!(5))]);

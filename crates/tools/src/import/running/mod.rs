@@ -22,6 +22,7 @@ pub fn running(state: &Value, facts: &Facts) -> Imported {
         chosen.into_iter().map(|interface| Value::Object(host.interface(interface))).collect();
     let mut document = Section::new();
     document.insert("interfaces".into(), written.into());
+    host.ports_of_others(&mut document);
     host.routes(&mut document);
     host.names(&mut document);
     host.open_vswitch(&mut document);
@@ -31,6 +32,9 @@ pub fn running(state: &Value, facts: &Facts) -> Imported {
     notes.dedup();
     Imported { state: Value::Object(document), notes }
 }
+
+/// The place of notes about policy routing rules, which belong to no interface.
+pub const ROUTE_RULES: &str = "route-rules";
 
 struct RunningHost<'a> {
     state: &'a Value,
@@ -87,6 +91,18 @@ impl RunningHost<'_> {
             .find(|profile| !matches!(profile.kind.as_str(), "ovs-bridge" | "ovs-port"))
     }
 
+    /// Ports of others on an Open vSwitch bridge stay there without being declared. OVN's patch ports could not even be:
+    /// their names are longer than those of interfaces.
+    fn ports_of_others(&self, document: &mut Section) {
+        let entries = document.get_mut("interfaces").and_then(Value::as_array_mut).into_iter().flatten();
+        for bridge in entries.filter(|entry| kind(entry) == InterfaceKind::OvsBridge) {
+            let ports = bridge.get_mut("bridge").and_then(|section| section.get_mut("port"));
+            if let Some(ports) = ports.and_then(Value::as_array_mut) {
+                ports.retain(|port| !self.left_out.iter().any(|left_out| left_out == name(port)));
+            }
+        }
+    }
+
     fn routes(&mut self, document: &mut Section) {
         let mut routes = Vec::new();
         for route in list(self.state, &["routes", "config"]) {
@@ -96,14 +112,40 @@ impl RunningHost<'_> {
                 self.note(way, &to, "a route through an omitted interface");
                 continue;
             }
+            self.note_onlink(route);
             routes.push(without(
                 route,
                 &[("table-id", json!(254)), ("metric", json!(-1)), ("state", Value::Null)],
             ));
         }
         document.insert("routes".into(), json!({ "config": routes }));
-        let rules = list(self.state, &["route-rules", "config"]).to_vec();
+        let all = list(self.state, &["route-rules", "config"]);
+        let (rules, of_others): (Vec<&Value>, Vec<&Value>) =
+            all.iter().partition(|rule| self.is_stored(rule));
+        for rule in of_others {
+            let priority = rule.get("priority").map_or_else(|| "0".to_owned(), ToString::to_string);
+            let why = "not in a profile: set by hand or by another program: omitted";
+            self.note(ROUTE_RULES, &format!("priority {priority}"), why);
+        }
         document.insert("route-rules".into(), json!({ "config": rules }));
+    }
+
+    /// Whether an active profile has the rule. Without any knowledge of profiles everything counts.
+    fn is_stored(&self, rule: &Value) -> bool {
+        let mut active = self.facts.profiles.iter().filter(|profile| profile.active_on.is_some()).peekable();
+        active.peek().is_none() || active.any(|profile| profile.has_rule(rule))
+    }
+
+    fn note_onlink(&mut self, route: &Value) {
+        let (Some(to), Some(interface)) = (text(route, "destination"), text(route, "next-hop-interface"))
+        else {
+            return;
+        };
+        let is_onlink =
+            self.profile(interface).is_some_and(|profile| profile.onlink.iter().any(|it| it == to));
+        if is_onlink {
+            self.note(interface, to, "NMState has no 'onlink': the route is written without it");
+        }
     }
 
     fn names(&self, document: &mut Section) {
