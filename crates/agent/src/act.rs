@@ -235,7 +235,7 @@ async fn run(
     session.apply(request, settings, stop, &mut report).await.unwrap_or_else(refused)
 }
 
-fn refused(refusal: Refusal) -> Outcome {
+pub fn refused(refusal: Refusal) -> Outcome {
     match refusal {
         Refusal::Document(problems) => {
             unfit(problems.iter().map(Diagnostic::line).collect::<Vec<_>>().join("; "))

@@ -8,6 +8,7 @@ mod agent;
 mod attempts;
 pub mod cluster;
 mod directory;
+pub mod first_boot;
 pub mod freeze;
 mod host;
 mod http;
@@ -70,6 +71,8 @@ pub enum Error {
     )]
     Listen { address: SocketAddr, source: std::io::Error },
     #[error(transparent)]
+    Kernel(#[from] linesman_engine::netlink::Error),
+    #[error(transparent)]
     Cluster(#[from] cluster::Error),
     #[error(
         "cannot open the lock of other handlers, {path}: {source}; specify another file with --handler-lock"
@@ -77,7 +80,7 @@ pub enum Error {
     HandlerLock { path: String, source: std::io::Error },
     #[error("cannot write {path}: {source}")]
     StateFile { path: String, source: std::io::Error },
-    #[error("{path} is damaged: {source}; the agent moves it away when it starts")]
+    #[error("{path} is damaged: {source}; it is moved away at the next start")]
     DamagedStateFile { path: String, source: serde_json::Error },
     #[error(
         "cannot read {path}: {source}; check the disk and the permissions, or move the file away to start without it"

@@ -126,19 +126,27 @@ fn add_named(sources: &mut Sources, file: &Path, name: String, result: Result<Po
     }
 }
 
-struct Wrong {
+pub struct Wrong {
     name: Option<String>,
-    why: String,
+    pub why: String,
 }
 
 fn read_file(file: &Path) -> Vec<Result<Policy, Wrong>> {
+    match fs::read(file) {
+        Ok(bytes) => read_bytes(file, bytes),
+        Err(error) => {
+            vec![Err(Wrong { name: None, why: format!("cannot read {}: {error}", file.display()) })]
+        }
+    }
+}
+
+/// What a file contains, checked.
+pub fn read_bytes(file: &Path, bytes: Vec<u8>) -> Vec<Result<Policy, Wrong>> {
     let called = file.display().to_string();
     let unnamed = |why: String| Wrong { name: None, why };
-    let bytes = fs::read(file).map_err(|error| format!("cannot read {called}: {error}"));
-    let text = bytes.and_then(|bytes| decode(bytes).map_err(|why| format!("{called} {why}")));
-    let text = match text {
+    let text = match decode(bytes) {
         Ok(text) => text,
-        Err(why) => return vec![Err(unnamed(why))],
+        Err(why) => return vec![Err(unnamed(format!("{called} {why}")))],
     };
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let policy = |read: Result<Document, Vec<Diagnostic>>| match read {

@@ -55,6 +55,11 @@ impl StateFile {
         Self { path: state_dir.join("sealing-key.json") }
     }
 
+    /// What became of the document that this host was installed with.
+    pub fn first_boot(state_dir: &Path) -> Self {
+        Self { path: state_dir.join("first-boot.json") }
+    }
+
     /// Refuses what a newer version of Linesman wrote, whichever file it is: that version still needs all of them.
     pub fn refuse_newer(state_dir: &Path) -> Result<()> {
         let all = [
@@ -63,6 +68,7 @@ impl StateFile {
             Self::attempts,
             Self::refresh_requests,
             Self::sealing_key,
+            Self::first_boot,
         ];
         all.iter().map(|file| file(state_dir)).find_map(|file| file.newer()).map_or(Ok(()), Err)
     }
@@ -84,7 +90,7 @@ impl StateFile {
             |e| format!("it cannot be moved: {e}"),
             |()| format!("moved to {}", aside.display()),
         );
-        tracing::error!("{damage}; {moved}; the agent starts without it");
+        tracing::error!("{damage}; {moved}; starting without it");
         Ok(T::default())
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use linesman_api::node_state::FirstBootStatus;
 use linesman_core::codes::CONFLICT;
 use linesman_core::compare::Difference;
 use linesman_core::policy::Drift;
@@ -30,6 +31,9 @@ pub struct Status {
     /// In a cluster: that the API server does not answer or refuses, and why, while it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_server_error: Option<String>,
+    /// What became of the document that this host was installed with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_boot: Option<FirstBootStatus>,
     pub version: String,
     pub pid: u32,
     pub started: String,

@@ -1,6 +1,9 @@
 //! An agent-config: `hosts[]` with `hostname`, `interfaces[].macAddress` and `networkConfig`.
 
+use std::collections::BTreeMap;
+
 use linesman_core::codes::MISSING_FIELD;
+use linesman_core::mac_address::MacAddress;
 
 use crate::cluster::Cluster;
 use crate::cursor::Cursor;
@@ -26,7 +29,8 @@ fn entry(item: &Cursor<'_>, cluster: &mut Cluster, faults: &mut Vec<Fault>) {
     let network = Network::read(item.get("networkConfig"), faults);
     let macs = macs(item, faults);
     let hint = "add 'hostname:', or 'interfaces:' with the MAC address of a NIC";
-    let host = Host::read(item, &Fields { name: item.get("hostname"), macs, hint }, network, faults);
+    let fields = Fields { name: item.get("hostname"), macs, nics: nics(item), hint };
+    let host = Host::read(item, &fields, network, faults);
     cluster.hosts.push(host);
 }
 
@@ -39,4 +43,14 @@ fn macs<'a>(item: &Cursor<'a>, faults: &mut Vec<Fault>) -> Vec<Cursor<'a>> {
             .ok_or_else(|| nic.place().fault(MISSING_FIELD, "this NIC has no MAC address", hint))
     };
     nics.iter().filter_map(|nic| mac(nic).or_note(faults)).collect()
+}
+
+/// By the names that the document gives them; what is wrong with a MAC address is said elsewhere.
+fn nics(item: &Cursor<'_>) -> BTreeMap<String, MacAddress> {
+    let list = item.get("interfaces").and_then(|list| list.items().ok()).unwrap_or_default();
+    let nic = |nic: &Cursor<'_>| {
+        let (name, mac) = (nic.get("name")?, nic.get("macAddress")?);
+        Some((name.as_text().ok()?.to_owned(), mac.as_text().ok()?.parse().ok()?))
+    };
+    list.iter().filter_map(nic).collect()
 }

@@ -10,6 +10,7 @@ use crate::cluster::Checked;
 use crate::fault::Fault;
 use crate::generate::host_files::{FileOnHost, HostFiles};
 
+pub use host_files::DIRECTORY;
 pub use ignition::SpecVersion;
 
 /// What is written: for whom, and in which form.

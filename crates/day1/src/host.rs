@@ -1,5 +1,7 @@
 //! A host as it is declared: how to recognise it, what it is for, what its network looks like.
 
+use std::collections::BTreeMap;
+
 use linesman_core::codes::day1::{BAD_HOST_NAME, BAD_ROLE};
 use linesman_core::codes::{BAD_MAC, MISSING_FIELD};
 use linesman_core::mac_address::MacAddress;
@@ -8,6 +10,7 @@ use linesman_core::state::{interfaces, text};
 use crate::configuration::Configuration;
 use crate::cursor::Cursor;
 use crate::fault::{Fault, OrNote};
+use crate::host_file::CLUSTER_WIDE;
 use crate::host_name::{BadHostName, HostName};
 use crate::place::{Place, Written};
 
@@ -16,6 +19,8 @@ pub struct Host {
     /// A host without a name is known by its MAC addresses.
     pub name: Option<Written<HostName>>,
     pub macs: Vec<Written<MacAddress>>,
+    /// What the document calls NICs whose MAC addresses are declared.
+    pub nics: BTreeMap<String, MacAddress>,
     pub role: Option<Written<String>>,
     pub network: Network,
     pub place: Place,
@@ -54,6 +59,7 @@ impl Network {
 pub struct Fields<'a> {
     pub name: Option<Cursor<'a>>,
     pub macs: Vec<Cursor<'a>>,
+    pub nics: BTreeMap<String, MacAddress>,
     /// What to do if it has neither.
     pub hint: &'static str,
 }
@@ -67,6 +73,7 @@ impl Host {
         Self {
             name: fields.name.as_ref().and_then(|name| host_name(name).or_note(faults)),
             macs: fields.macs.iter().filter_map(|mac| mac_address(mac).or_note(faults)).collect(),
+            nics: fields.nics.clone(),
             role: item.get("role").and_then(|written| role(&written).or_note(faults)),
             network,
             place: item.place(),
@@ -81,6 +88,8 @@ impl Host {
     /// The name of its file, without the extension. A host looks for its short name.
     pub fn stem(&self) -> String {
         match (&self.name, self.macs.first()) {
+            // What is called `cluster` is for every host.
+            (Some(name), _) if name.value.short() == CLUSTER_WIDE => name.value.to_string(),
             (Some(name), _) => name.value.short().to_owned(),
             (None, Some(mac)) => {
                 format!("mac-{}", mac.value.to_string().replace(':', "").to_lowercase())

@@ -1,5 +1,7 @@
 //! A file with the NMState document of one host, named after it, or of all hosts: `cluster.yml`.
 
+use std::collections::BTreeMap;
+
 use crate::cluster::Cluster;
 use crate::cursor::Cursor;
 use crate::fault::{Fault, OrNote};
@@ -19,6 +21,6 @@ pub fn read(file: &Cursor<'_>, stem: &str, cluster: &mut Cluster) -> Vec<Fault> 
     }
     let name = host::named(stem, place.clone()).or_note(&mut faults);
     cluster.place.get_or_insert_with(|| place.clone());
-    cluster.hosts.push(Host { name, macs: Vec::new(), role: None, network, place });
+    cluster.hosts.push(Host { name, macs: Vec::new(), nics: BTreeMap::new(), role: None, network, place });
     faults
 }

@@ -1,5 +1,7 @@
 //! Which file of a directory is whose: written beside the documents, since a document does not say which host it is for.
 
+use std::collections::BTreeMap;
+
 use linesman_core::mac_address::MacAddress;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +32,9 @@ pub struct IndexedHost {
     pub name: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub macs: Vec<MacAddress>,
+    /// What its document calls NICs whose MAC addresses are known: the host may call them differently.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub nics: BTreeMap<String, MacAddress>,
 }
 
 impl Index {
@@ -50,6 +55,7 @@ impl Index {
                     file: file.clone(),
                     name: Some(stem.to_owned()),
                     macs: Vec::new(),
+                    nics: BTreeMap::new(),
                 });
             }
         }
@@ -63,13 +69,17 @@ mod tests {
 
     #[test]
     fn files_without_an_entry_are_named_after_their_host() {
-        let known =
-            IndexedHost { file: "a.yml".into(), name: Some("a.example.org".into()), macs: Vec::new() };
+        let known = IndexedHost {
+            file: "a.yml".into(),
+            name: Some("a.example.org".into()),
+            macs: Vec::new(),
+            nics: BTreeMap::new(),
+        };
         let gone = IndexedHost { file: "gone.yml".into(), ..known.clone() };
         let index = Index { hosts: vec![known.clone(), gone], ..Index::default() };
         let files = ["a.yml", "b.yml", "cluster.yml", "hosts.json", "applied"].map(str::to_owned);
         let index = index.with_files(&files);
-        let new = IndexedHost { file: "b.yml".into(), name: Some("b".into()), macs: Vec::new() };
+        let new = IndexedHost { file: "b.yml".into(), name: Some("b".into()), ..known.clone() };
         assert_eq!(index.hosts, [known, new]);
         assert_eq!(index.cluster_wide.as_deref(), Some("cluster.yml"));
     }
@@ -80,6 +90,7 @@ mod tests {
             file: "a.yml".into(),
             name: None,
             macs: vec!["52:54:00:00:00:0a".parse().unwrap()],
+            nics: BTreeMap::new(),
         };
         let index = Index { assigned: Some("a.yml".into()), hosts: vec![host], cluster_wide: None };
         let text = serde_json::to_string(&index).unwrap();

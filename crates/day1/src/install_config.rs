@@ -1,5 +1,7 @@
 //! An install-config: `networking.hostConfig[]`, and what else it tells about hosts.
 
+use std::collections::BTreeMap;
+
 use crate::cluster::{Cluster, Expected};
 use crate::cursor::Cursor;
 use crate::fault::{Fault, OrNote};
@@ -66,6 +68,6 @@ fn entry(item: &Cursor<'_>, cluster: &mut Cluster, faults: &mut Vec<Fault>) {
     }
     let macs = item.get("macs").and_then(|macs| macs.items().or_note(faults)).unwrap_or_default();
     let hint = "add 'name:' or 'macs:'; 'name: cluster' is for every host without an entry of its own";
-    let host = Host::read(item, &Fields { name, macs, hint }, network, faults);
+    let host = Host::read(item, &Fields { name, macs, nics: BTreeMap::new(), hint }, network, faults);
     cluster.hosts.push(host);
 }

@@ -83,8 +83,12 @@ fn by_name<'a>(index: &'a Index, hostname: &str) -> Vec<(&'a IndexedHost, Match)
         return Vec::new();
     }
     let named = || index.hosts.iter().filter_map(|host| Some((host, host.name.as_deref()?)));
-    if let Some((host, name)) = named().find(|(_, name)| *name == hostname) {
-        return vec![(host, Match::FullName(name.to_owned()))];
+    let full: Vec<_> = named()
+        .filter(|(_, name)| *name == hostname)
+        .map(|(host, name)| (host, Match::FullName(name.to_owned())))
+        .collect();
+    if !full.is_empty() {
+        return full;
     }
     let lacks_domain = |name: &str| !name.contains('.');
     let same = named().filter(|(_, name)| {

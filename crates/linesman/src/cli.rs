@@ -1,5 +1,8 @@
 //! The command line.
 
+mod day1;
+mod output_directory;
+
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,6 +12,7 @@ use clap::{Arg, Args, Command, CommandFactory, FromArgMatches, Parser, Subcomman
 use clap_complete::engine::ArgValueCandidates;
 use linesman_engine::probe::Probe;
 
+pub use self::day1::*;
 use crate::exit;
 use crate::logging::{self, LogFormat};
 use crate::verbs::completion;
@@ -40,7 +44,8 @@ pub struct Cli {
 impl Cli {
     pub fn read() -> clap::error::Result<Self> {
         let mut command = without_empty_variables(Self::command());
-        let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        let mut matches =
+            command.try_get_matches_from_mut(output_directory::accepted(std::env::args_os()))?;
         Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }
 
@@ -143,6 +148,18 @@ pub enum Verb {
     /// first: if anything is wrong, nothing is written. Needs neither root nor NetworkManager. Exits with 3 if a file
     /// has errors.
     Generate(GenerateArgs),
+    /// Apply the document that this host was installed with (runs at boot)
+    ///
+    /// Chooses the document of this host in /etc/nmstate/openshift by its host name or the MAC address of a NIC, and
+    /// applies it once, as `linesman apply` does. A document that has changed since is only compared with this host and
+    /// reported, unless --on-change says otherwise. Exits with 0 if there is nothing to do.
+    Firstboot(FirstbootArgs),
+    /// Derive the Open vSwitch bridge br-ex from the running host, and print or apply it
+    ///
+    /// The interface with the default route becomes the uplink: a NIC, a bond or a VLAN. Its addresses, routes, DNS
+    /// and MAC address move to an interface of the bridge's name. Without --apply, the document is printed and no
+    /// changes are made.
+    Brex(BrexArgs),
     /// Check the prerequisites of linesman on this host
     ///
     /// Exits with 1 if there is a problem.
@@ -179,6 +196,8 @@ impl Verb {
             Self::Freeze(_) => "freeze",
             Self::Unfreeze => "unfreeze",
             Self::Import(args) if args.files.is_empty() => "import",
+            Self::Firstboot(_) => "firstboot",
+            Self::Brex(_) => "brex",
             Self::Doctor => "doctor",
             Self::Gather(_) => "gather",
             Self::Recover(_) => "recover",
@@ -301,18 +320,38 @@ pub struct ApplyArgs {
     #[command(flatten)]
     pub source: Source,
 
-    /// Roll back after this time unless confirmed with Enter or `linesman commit`
-    #[arg(long = "try", value_name = "TIME", value_parser = duration, conflicts_with = "no_commit")]
-    pub try_for: Option<Duration>,
+    #[command(flatten)]
+    pub change: ChangeArgs,
 
     /// Return with the change pending; it is rolled back unless `linesman commit` confirms it in time
-    #[arg(long)]
+    #[arg(long, conflicts_with = "try_for")]
     pub no_commit: bool,
 
     /// With --no-commit: time to wait for `linesman commit` [default: 60s]. Otherwise: time limit of the change
     /// [default: 120s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub timeout: Option<Duration>,
+
+    /// Do not verify the state after the change
+    #[arg(short = 'n', long)]
+    pub no_verify: bool,
+
+    /// Do not save the change to disk; it is lost on reboot
+    #[arg(long)]
+    pub memory_only: bool,
+
+    /// Reset properties of the declared interfaces that the document omits to their defaults; ports of others
+    /// on declared bridges are removed
+    #[arg(long)]
+    pub override_iface: bool,
+}
+
+/// How a change is made, by every command that makes one.
+#[derive(Debug, Args)]
+pub struct ChangeArgs {
+    /// Roll back after this time unless confirmed with Enter or `linesman commit`
+    #[arg(long = "try", value_name = "TIME", value_parser = duration)]
+    pub try_for: Option<Duration>,
 
     /// Time that probes have to pass after the change [default: the policy's patience, or 20s and what the change itself makes slow]
     #[arg(long, value_name = "TIME", value_parser = patience)]
@@ -332,22 +371,9 @@ pub struct ApplyArgs {
     #[arg(long)]
     pub no_probes: bool,
 
-    /// Do not verify the state after the change
-    #[arg(short = 'n', long)]
-    pub no_verify: bool,
-
     /// Address that must stay reachable: an address of this host, or of a peer
     #[arg(long, value_name = "ADDRESS")]
     pub protect: Option<IpAddr>,
-
-    /// Do not save the change to disk; it is lost on reboot
-    #[arg(long)]
-    pub memory_only: bool,
-
-    /// Reset properties of the declared interfaces that the document omits to their defaults; ports of others
-    /// on declared bridges are removed
-    #[arg(long)]
-    pub override_iface: bool,
 
     /// Print only errors
     #[arg(short, long)]
@@ -541,61 +567,6 @@ pub enum ImportFormat {
 }
 
 #[derive(Debug, Args)]
-pub struct GenerateArgs {
-    /// What to generate
-    #[arg(long = "as", value_enum, value_name = "FORM", default_value_t = GeneratedForm::Ignition)]
-    pub form: GeneratedForm,
-
-    /// Directory to write to; only files that were generated before are replaced or removed [default: write nothing,
-    /// list the files]
-    #[arg(long, value_name = "DIR")]
-    pub dir: Option<PathBuf>,
-
-    /// With --as machine-config: role of hosts that state none, and roles that get the cluster-wide document; may be
-    /// given more than once [default for the cluster-wide document: master and worker]
-    #[arg(long = "role", value_name = "ROLE", value_parser = role)]
-    pub roles: Vec<String>,
-
-    /// Version of Ignition's specification
-    #[arg(long, value_enum, value_name = "VERSION", default_value_t = IgnitionVersion::V3_2)]
-    pub ignition_version: IgnitionVersion,
-
-    /// Files of one cluster, or directories of *.yaml and *.yml files; `-` for standard input. Several install-configs
-    /// are several clusters, each written to a directory of its own below DIR
-    #[arg(value_name = "FILE", required = true)]
-    pub files: Vec<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum GeneratedForm {
-    /// One Ignition config per host
-    Ignition,
-    /// One MachineConfig per role with the documents of its hosts, and a policy that spares nodes a reboot
-    MachineConfig,
-    /// The documents as files for /etc/nmstate/openshift
-    Files,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum IgnitionVersion {
-    #[value(name = "3.2.0")]
-    V3_2,
-    #[value(name = "3.3.0")]
-    V3_3,
-    #[value(name = "3.4.0")]
-    V3_4,
-    #[value(name = "3.5.0")]
-    V3_5,
-}
-
-fn role(text: &str) -> Result<String, String> {
-    match linesman_day1::is_role(text) {
-        true => Ok(text.to_owned()),
-        false => Err("use master, worker, arbiter, or the name of a machine config pool".into()),
-    }
-}
-
-#[derive(Debug, Args)]
 pub struct GatherArgs {
     /// File to write the archive to; `-` for standard output [default: linesman-HOST-TIME.tar.gz]
     #[arg(short, long, value_name = "FILE")]
@@ -618,7 +589,7 @@ fn patience(text: &str) -> Result<Duration, String> {
 }
 
 /// `90`, `90s`, `2m`; at most a day, since a clock cannot tell when centuries are over.
-fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     const LONGEST: Duration = Duration::from_secs(86_400);
     let duration = match text.parse::<u64>() {
         Ok(seconds) => Duration::from_secs(seconds),

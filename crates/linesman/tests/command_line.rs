@@ -135,6 +135,15 @@ fn generate_writes_all_or_nothing_and_replaces_only_its_own() {
     let output = linesman(&["generate", "-o", "json", &input, "--dir", &out]);
     let object: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(object["error"]["code"], "LM2036");
+    std::os::unix::fs::symlink("/nowhere", format!("{out}/master-3.ign")).unwrap();
+    let (code, text) = generate("master-3");
+    assert!(code == Some(1) && text.contains("master-3.ign exists and was not generated"), "{text}");
+
+    // Nothing is written without a directory; a file that is named twice counts once.
+    let output = linesman(&["generate", "-o", "json", &input, &input]);
+    let sections: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(sections[0]["wouldWrite"], serde_json::json!(["master-3.ign"]), "{sections}");
+    assert_eq!((sections.as_array().unwrap().len(), &sections[0]["written"]), (1, &serde_json::json!([])));
 }
 
 #[test]

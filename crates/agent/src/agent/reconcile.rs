@@ -16,7 +16,7 @@ use tracing::{info, warn};
 use super::Agent;
 use super::report::publish_progress;
 use crate::act::{self, Ready, reason};
-use crate::{freeze, ledger, progress, status};
+use crate::{first_boot, freeze, ledger, progress, status};
 
 /// Another writer may be in the middle of a change: drift is corrected if it is still there after this time.
 const SETTLE_TIME: Duration = Duration::from_secs(1);
@@ -145,7 +145,8 @@ impl Agent {
         let Some(cluster) = &mut self.cluster else { return };
         // What a transaction has just made is looked at again in full before it is shown.
         if self.host.observation_error.is_none() && (self.host.is_settled() || cluster.is_asked()) {
-            cluster.publish_node_state(self.host.state()).await;
+            let first_boot = first_boot::status(&self.config.settings.state_dir);
+            cluster.publish_node_state(self.host.state(), first_boot).await;
         }
     }
 

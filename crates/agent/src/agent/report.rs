@@ -6,7 +6,7 @@ use tracing::warn;
 
 use super::Agent;
 use crate::status::{self, Status};
-use crate::{freeze, systemd};
+use crate::{first_boot, freeze, systemd};
 
 impl Agent {
     pub(super) fn store(&mut self) -> bool {
@@ -36,6 +36,7 @@ impl Agent {
             observation_error: self.host.observation_error.clone(),
             directory_error: self.sources.directory_error.clone(),
             api_server_error,
+            first_boot: first_boot::status(&self.config.settings.state_dir),
             version: self.config.version.into(),
             pid: std::process::id(),
             started: self.started.clone(),

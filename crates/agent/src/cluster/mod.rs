@@ -95,6 +95,7 @@ impl Cluster {
             },
             nmstate: Some(desired::NMSTATE_VERSION.into()),
             sealing_key: Some(private_key.public().to_string()),
+            first_boot: None,
         };
         let state_file = StateFile::accepted_releases(state_dir);
         let mut releases: AcceptedReleases = state_file.take()?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use linesman_api::enactment::EnactmentStatus;
+use linesman_api::node_state::FirstBootStatus;
 use linesman_api::time::Time;
 use linesman_core::compare::Difference;
 use linesman_core::reconcile::Ledger;
@@ -103,10 +104,11 @@ impl Cluster {
     }
 
     /// Publishes the state of the node if it changed.
-    pub async fn publish_node_state(&mut self, state: &Value) {
+    pub async fn publish_node_state(&mut self, state: &Value, first_boot: Option<FirstBootStatus>) {
         if state.is_null() {
             return;
         }
+        self.states.note_first_boot(first_boot);
         let changed = self.states.status_update(state, Time(clock::now())).await;
         if let Some(current) = self.states.current() {
             self.metrics.inventory(&self.client.node, current);

@@ -9,7 +9,7 @@ use kube::api::ObjectMeta;
 use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::{self, Config, Event};
 use linesman_api::labels::FORCE_REFRESH;
-use linesman_api::node_state::NodeStateStatus;
+use linesman_api::node_state::{FirstBootStatus, NodeStateStatus};
 use linesman_api::objects::{NodeState, NodeStateMeta};
 use linesman_api::time::Time;
 use linesman_daemon::watch::watch_renewed;
@@ -137,6 +137,11 @@ impl States {
 
     pub fn is_forced(&self) -> bool {
         self.forced
+    }
+
+    /// What became of the document of this node is on disk, written by another process.
+    pub fn note_first_boot(&mut self, status: Option<FirstBootStatus>) {
+        self.facts.first_boot = status;
     }
 
     /// The status to write for this state; none if the cluster has it, or if it is too soon.

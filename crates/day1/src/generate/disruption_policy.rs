@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::GeneratedFile;
 use super::host_files::DIRECTORY;
-use super::ignition::UNIT;
+use super::ignition::unit_names;
 
 /// For server-side apply: entries of others, keyed by path and by name, stay.
 pub fn file() -> GeneratedFile {
@@ -16,7 +16,7 @@ pub fn file() -> GeneratedFile {
         "metadata": { "name": "cluster" },
         "spec": { "nodeDisruptionPolicy": {
             "files": [{ "path": DIRECTORY, "actions": [{ "type": "None" }] }],
-            "units": [{ "name": UNIT, "actions": [{ "type": "DaemonReload" }] }],
+            "units": unit_names().map(|name| json!({ "name": name, "actions": [{ "type": "DaemonReload" }] })).collect::<Vec<_>>(),
         }},
     });
     GeneratedFile {

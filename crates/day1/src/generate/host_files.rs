@@ -44,7 +44,8 @@ impl HostFiles {
         let stem = host.stem();
         let document = document(&stem, host.network.configuration()?);
         let name = host.name.as_ref().map(|name| name.value.to_string());
-        let entry = IndexedHost { file: file_name(&stem), name, macs: host.own_macs() };
+        let entry =
+            IndexedHost { file: file_name(&stem), name, macs: host.own_macs(), nics: host.nics.clone() };
         Some(Self { stem, document, entry: Some(entry) })
     }
 

@@ -9,10 +9,22 @@ use serde_json::{Value, json};
 
 use super::host_files::FileOnHost;
 
-/// The unit that applies a host's document at first boot.
-pub const UNIT: &str = "linesman-firstboot.service";
-const UNIT_TEXT: &str =
-    include_str!("../../../../deploy/host/usr/lib/systemd/system/linesman-firstboot.service");
+/// A unit as packages install it.
+macro_rules! unit {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../../deploy/host/usr/lib/systemd/system/", $name)))
+    };
+}
+
+/// Apply a host's document at first boot, and watch for one that changes.
+const ENABLED: [(&str, &str); 2] =
+    [unit!("linesman-firstboot.service"), unit!("linesman-firstboot-changed.path")];
+const STARTED_BY_OTHERS: (&str, &str) = unit!("linesman-firstboot-changed.service");
+const NMSTATE_CONFIGURATION: &str = "nmstate-configuration.service";
+const DROP_IN: &str = "10-linesman.conf";
+const DROP_IN_TEXT: &str = include_str!(
+    "../../../../deploy/host/usr/lib/systemd/system/nmstate-configuration.service.d/10-linesman.conf"
+);
 
 /// Versions of Ignition's specification. Nothing that is written here differs between them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,8 +52,25 @@ pub fn config(version: SpecVersion, files: &[FileOnHost]) -> Value {
     json!({
         "ignition": { "version": version.to_string() },
         "storage": { "files": files.iter().map(file).collect::<Vec<_>>() },
-        "systemd": { "units": [{ "name": UNIT, "enabled": true, "contents": UNIT_TEXT }] },
+        "systemd": { "units": units() },
     })
+}
+
+/// Of all units that are written.
+pub fn unit_names() -> impl Iterator<Item = &'static str> {
+    ENABLED.iter().chain([&STARTED_BY_OTHERS]).map(|(name, _)| *name).chain([NMSTATE_CONFIGURATION])
+}
+
+fn units() -> Vec<Value> {
+    let enabled =
+        ENABLED.iter().map(|(name, text)| json!({ "name": name, "enabled": true, "contents": text }));
+    let (name, text) = STARTED_BY_OTHERS;
+    let drop_in = json!({ "name": DROP_IN, "contents": DROP_IN_TEXT });
+    let rest = [
+        json!({ "name": name, "contents": text }),
+        json!({ "name": NMSTATE_CONFIGURATION, "dropins": [drop_in] }),
+    ];
+    enabled.chain(rest).collect()
 }
 
 /// The mode is decimal: JSON has no octal numbers, and in YAML 1.2 `0644` is none either.

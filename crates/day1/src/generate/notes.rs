@@ -6,12 +6,8 @@ use crate::platform::names_hosts;
 
 pub fn about(cluster: &Cluster) -> Vec<String> {
     let known = [cluster_wide(cluster), control_planes(cluster), secrets(cluster)];
-    known.into_iter().flatten().chain([NO_FIRST_BOOT.to_owned()]).collect()
+    known.into_iter().flatten().collect()
 }
-
-/// To go when there is one.
-const NO_FIRST_BOOT: &str = "this version has no `linesman firstboot`, which the generated unit runs: \
-     until it has, apply the document of a host with `linesman apply`";
 
 fn cluster_wide(cluster: &Cluster) -> Option<String> {
     cluster.cluster_wide.as_ref()?;

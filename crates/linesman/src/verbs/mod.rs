@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod apply;
+pub mod brex;
 mod captures;
 pub mod check;
 pub mod completion;
@@ -12,6 +13,7 @@ pub mod diff;
 pub mod doctor;
 pub mod documents;
 pub mod explain;
+pub mod firstboot;
 pub mod freeze;
 pub mod gather;
 pub mod generate;

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use linesman_agent::freeze;
 use linesman_agent::socket::{Answer, Asking, NoAnswer, Question};
 use linesman_agent::status::{HostCondition, PolicyPhase, PolicyStatus, Status};
+use linesman_api::node_state::FirstBootStatus;
 use linesman_core::codes::commands;
 use linesman_core::plan::render::LEGEND;
 use linesman_core::terminal::ago;
@@ -92,6 +93,7 @@ fn text(Shown { status, diff }: &Shown) -> String {
     if *diff && status.policies.iter().any(|policy| !policy.differences.is_empty()) {
         lines.push(LEGEND.to_owned());
     }
+    lines.extend(status.first_boot.as_ref().map(first_boot));
     if let Some(why) = &status.api_server_error {
         lines.push(paint(why, "33"));
         lines.push("  the network stays as it is; status updates are sent when it answers".to_owned());
@@ -128,6 +130,24 @@ fn of_policy(policy: &PolicyStatus, width: usize) -> Vec<String> {
         lines.push(format!("      edit the policy, or run `linesman retry {}`", policy.name));
     }
     lines
+}
+
+/// The document that this host was installed with.
+fn first_boot(document: &FirstBootStatus) -> String {
+    let (word, colour) = match document.state.as_str() {
+        "Applied" => ("applied", "32"),
+        "NotLive" => ("not live", "33"),
+        "Superseded" => ("superseded", "36"),
+        "Withdrawn" => ("withdrawn", "36"),
+        "Ambiguous" => ("ambiguous", "31"),
+        _ => ("failed", "31"),
+    };
+    let file = document.document.as_ref().map(|file| format!(" {file}")).unwrap_or_default();
+    let why = match document.message.as_str() {
+        "" => String::new(),
+        message => format!(": {message}"),
+    };
+    format!("first boot:{file} {}{why}", paint(word, colour))
 }
 
 /// `3 min ago`; JSON has the time itself.

@@ -21,19 +21,20 @@ pub fn write(prepared: Vec<Prepared>) -> Result<Report, Failure> {
     for Prepared { directory, generated } in prepared {
         let writes = match &directory {
             Some(directory) => decide(directory, &generated.files)?,
-            None => Writes {
-                written: generated.files.iter().map(|file| file.name.clone()).collect(),
-                ..Writes::default()
-            },
+            None => Writes::default(),
         };
         decided.push((directory, generated, writes));
     }
     let mut sections = Vec::new();
     for (directory, generated, writes) in decided {
-        if let Some(directory) = &directory {
-            replace(directory, &generated.files, &writes).map_err(|error| failed(directory, &error))?;
+        let mut would_write = Vec::new();
+        match &directory {
+            Some(directory) => {
+                replace(directory, &generated.files, &writes).map_err(|error| failed(directory, &error))?;
+            }
+            None => would_write.extend(generated.files.into_iter().map(|file| file.name)),
         }
-        sections.push(Section { directory, notes: generated.notes, files: writes });
+        sections.push(Section { directory, would_write, notes: generated.notes, files: writes });
     }
     Ok(Report { sections })
 }
@@ -44,7 +45,12 @@ fn decide(directory: &Path, files: &[GeneratedFile]) -> Result<Writes, Failure> 
     for name in record.concerned(files) {
         match fs::read(directory.join(name)) {
             Ok(bytes) => drop(present.insert(name.to_owned(), bytes)),
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                // A symbolic link to what is not there is somebody's, too.
+                if fs::symlink_metadata(directory.join(name)).is_ok() {
+                    present.insert(name.to_owned(), Vec::new());
+                }
+            }
             Err(error) => return Err(failed(&directory.join(name), &error)),
         }
     }

@@ -3,6 +3,7 @@
 mod directory;
 mod report;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use linesman_day1::generate::{Generated, OutputFormat, SpecVersion};
@@ -74,8 +75,12 @@ fn output_format(args: &GenerateArgs) -> OutputFormat {
 
 fn inputs(given: &[PathBuf]) -> Result<Vec<Input>, Failure> {
     let unreadable = |why: read::Unreadable| Failure::new(Exit::Input, why.message);
-    let mut inputs = Vec::new();
+    let (mut inputs, mut known) = (Vec::new(), BTreeSet::new());
     for path in read::files(given).map_err(unreadable)? {
+        // Named twice, or below a directory that is named as well.
+        if path.canonicalize().is_ok_and(|real| !known.insert(real)) {
+            continue;
+        }
         // The index that was generated beside documents is no document.
         if path.extension().is_some_and(|ending| ending == "json") && !is_given(given, &path) {
             continue;

@@ -24,6 +24,9 @@ pub struct Report {
 pub struct Section {
     /// `None`: nothing was written.
     pub directory: Option<PathBuf>,
+    /// Without a directory.
+    #[serde(rename = "wouldWrite", skip_serializing_if = "Vec::is_empty")]
+    pub would_write: Vec<String>,
     #[serde(flatten)]
     pub files: Writes,
     pub notes: Vec<String>,
@@ -42,10 +45,8 @@ impl Report {
 impl Section {
     fn print(&self) {
         self.notes.iter().for_each(|note| output::error(format!("note: {note}")));
-        let Some(directory) = &self.directory else {
-            self.files.written.iter().for_each(|name| output::line(format!("would write {name}")));
-            return;
-        };
+        self.would_write.iter().for_each(|name| output::line(format!("would write {name}")));
+        let Some(directory) = &self.directory else { return };
         list("wrote", directory, &self.files.written);
         list("unchanged", directory, &self.files.unchanged);
         list("removed", directory, &self.files.removed);

@@ -1,0 +1,11 @@
+//! The document of a host, at its boots: what the host remembers of it, and what is done with it next.
+
+mod decide;
+mod needed;
+mod record;
+mod rename;
+
+pub use decide::{Action, Adopted, Cause, Occasion, OnChange, Situation, decide};
+pub use needed::{missing, uncertain};
+pub use record::{Applied, DocumentState, Hash, Record, Selected};
+pub use rename::{Renamed, mentions, renamed, with_names};
