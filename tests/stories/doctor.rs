@@ -1,7 +1,7 @@
 //! `linesman doctor` on a real node: a clean one is ready, and each fault is found with its remedy.
 
 use linesman_lab::{Daemon, Output};
-use linesman_tests::{BRIDGE, Host};
+use linesman_tests::{BRIDGE, Host, br_ex};
 
 fn doctor(host: &Host) -> Output {
     host.linesman(&["doctor"])
@@ -118,4 +118,50 @@ fn an_old_networkmanager_is_supported_with_a_warning() {
     let output = doctor(&host);
     assert_eq!(output.code(), Some(0), "{}", output.stdout);
     finding(&output, "warning", "its checkpoints do not cover DNS");
+}
+
+#[test]
+fn a_broken_br_ex_is_found_with_its_remedy() {
+    let host = Host::new("doctor-br-ex");
+    let node = &host.node;
+    assert!(!doctor(&host).stdout.contains("br-ex"), "a host without br-ex is not told about it");
+    host.apply(&br_ex(node));
+    let good = doctor(&host);
+    assert!(good.stdout.starts_with("this host is ready\n"), "{}", good.stdout);
+    assert!(finding(&good, "ok", "br-ex uplink").contains("eth0"));
+    finding(&good, "ok", "br-ex mac address");
+    finding(&good, "ok", "br-ex addresses");
+
+    let mac = node.sh("cat /sys/class/net/eth0/address").expect("eth0 has an address");
+    // The switch takes back what anybody else sets on its own interface.
+    let hwaddr = |mac: &str| format!("ovs-vsctl set bridge br-ex 'other-config:hwaddr=\"{mac}\"'");
+    // What breaks it, level and words of the finding, words of the remedy, what makes it whole again.
+    let broken = [
+        (
+            "ovs-vsctl add-port br-ex eth1".to_owned(),
+            ("problem", "br-ex has 2 uplinks: eth0, eth1"),
+            "ovs-vsctl del-port br-ex eth1",
+            "ovs-vsctl del-port br-ex eth1".to_owned(),
+        ),
+        (
+            "ip address add 10.77.0.1/24 dev eth0".to_owned(),
+            ("problem", "the uplink eth0 has addresses of its own: 10.77.0.1/24"),
+            "ip address del 10.77.0.1/24 dev eth0",
+            "ip address del 10.77.0.1/24 dev eth0".to_owned(),
+        ),
+        (
+            hwaddr("02:00:00:00:77:01"),
+            ("warning", "br-ex has 02:00:00:00:77:01, but its uplink eth0 has"),
+            "copy-mac-from: eth0",
+            hwaddr(mac.trim()),
+        ),
+    ];
+    for (fault, (level, words), remedy, cure) in broken {
+        node.sh(&fault).expect("br-ex can be broken");
+        let output = doctor(&host);
+        assert!(finding(&output, level, words).contains(remedy), "{}", output.stdout);
+        node.sh(&cure).expect("br-ex can be cured");
+        let cured = doctor(&host);
+        assert!(cured.stdout.starts_with("this host is ready\n"), "{fault}:\n{}", cured.stdout);
+    }
 }

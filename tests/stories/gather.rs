@@ -20,6 +20,20 @@ const PROFILES: &[(&str, &str)] = &[
     ),
 ];
 
+/// What a host was installed with.
+const FIRST_BOOT: &[(&str, &str)] = &[
+    (
+        "/etc/nmstate/openshift/n1.yml",
+        "interfaces:\n- name: eth2\n  802.1x:\n    eap-methods: [peap]\n    identity: installed\n    password: |\n      hunter2document\n",
+    ),
+    ("/etc/linesman/firstboot.env", "LINESMAN_WAIT=10s\n"),
+    (
+        "/var/lib/linesman/first-boot.json",
+        r#"{"version": 1, "content": {"inUse": false, "message": "psk=hunter2record"}}"#,
+    ),
+    ("/var/lib/ovnk/iface_default_hint", "eth0\n"),
+];
+
 #[test]
 fn an_archive_contains_everything_but_secrets() {
     let host = Host::new("gather");
@@ -29,6 +43,12 @@ fn an_archive_contains_everything_but_secrets() {
     }
     host.node.nmcli(&["connection", "reload"]).expect("profiles are read again");
     host.apply(&br_ex(&host.node));
+    for (path, text) in FIRST_BOOT {
+        host.node
+            .run(["mkdir", "-p", &path[..path.rfind('/').unwrap_or(0)]])
+            .expect("a directory can be made");
+        host.node.write_file(path, text, 0o600).expect("a file can be written");
+    }
     // An unfinished change keeps its snapshot, with all profiles in it.
     let apply = host.start_apply(BRIDGE, &[], "applied");
     host.wait_failpoint("applied");
@@ -52,6 +72,11 @@ fn an_archive_contains_everything_but_secrets() {
         "./doctor.txt",
         "./kernel/links.json",
         "./ovs/keys.json",
+        "./ovs/br-ex.json",
+        "./first-boot/etc/nmstate/openshift/n1.yml",
+        "./first-boot/etc/linesman/firstboot.env",
+        "./first-boot/var/lib/linesman/first-boot.json",
+        "./first-boot/var/lib/ovnk/iface_default_hint",
         "./networkmanager/devices.json",
         "./machine/os-release",
         "wifi.nmconnection",
@@ -64,6 +89,10 @@ fn an_archive_contains_everything_but_secrets() {
     assert_eq!(leaks, "", "secrets in the archive");
     let kept = host.node.sh("grep -rl 'identity=node1' /root/a").expect("what is no secret is there");
     assert!(kept.contains("eap.nmconnection"), "{kept}");
+    let document = host.node.sh("cat /root/a/first-boot/etc/nmstate/openshift/n1.yml").expect("it is there");
+    assert!(document.contains("installed"), "{document}");
+    let bridge = host.node.sh("cat /root/a/ovs/br-ex.json").expect("it is there");
+    assert!(bridge.contains("eth0") && bridge.contains("ofport"), "{bridge}");
     let index = host.node.sh("cat /root/a/index.txt").expect("there is an index");
     assert!(index.contains("missing") && index.contains("journalctl"), "no journald on this node:\n{index}");
 

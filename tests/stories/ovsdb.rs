@@ -43,6 +43,8 @@ fn without_uuids(mut keys: Value) -> Value {
     for table in ["bridges", "ports", "interfaces"] {
         for row in keys[table].as_object_mut().unwrap().values_mut() {
             row["uuid"].take();
+            // What ovs-vswitchd made of the request, a moment later.
+            row["ofport"].take();
         }
     }
     keys

@@ -257,6 +257,13 @@ dns-resolver:
 #[test]
 fn one_family_of_a_dual_stack_host_may_go_and_is_reported() {
     let host = Host::new("one-family");
+    // A default route that is preferred and leads nowhere: what uses IPv4 first would be cut off.
+    let dead = "routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 10.9.0.77, next-hop-interface: eth0, metric: 1}]}\n";
+    let output = host.try_apply(dead, &["--patience", "3s"]);
+    assert_eq!(output.code(), Some(5), "{}{}", output.stdout, output.stderr);
+    assert!(output.stdout.contains("gateway:v6 passed"), "{}", output.stdout);
+    host.assert_settled();
+
     let bridge = default_bridge(&host, "{enabled: false}");
     // Whoever needs the other family says so.
     let strict = host.try_apply(&bridge, &["--probe", "gateway:v6", "--patience", "5s"]);

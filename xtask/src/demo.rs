@@ -1,6 +1,7 @@
 //! `make demo`: the main job on a fresh machine, no cluster, watched from outside.
 
 mod agent;
+mod day1;
 pub mod show;
 
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ pub fn run() -> Fallible<()> {
     show.say("Namespaces on this machine with real NetworkManager, D-Bus and Open vSwitch. The network of this machine is not changed.");
     let start = Instant::now();
     let lab = Lab::start("demo")?;
-    let node = lab.node("n1").nics(3).binary(binary).start()?;
+    let node = lab.node("n1").nics(3).binary(&binary).start()?;
     node.configure_static()?;
     show.say(&format!("n1 is up at {} after {:.1} s.", node.mgmt_ipv4(), start.elapsed().as_secs_f64()));
 
@@ -33,6 +34,9 @@ pub fn run() -> Fallible<()> {
 
     show.title("What happened on this host");
     show.command(&node, &["linesman", "history"], 0)?;
+    let new = lab.node("master-0").nics(2).binary(&binary).start()?;
+    new.configure_static()?;
+    day1::run(&show, &lab, &new)?;
     show.title("Done. What to try next");
     show.say(
         "cargo xtask lab up --nodes 3          a lab of your own (--cluster: in a Kubernetes cluster); then",
@@ -97,7 +101,7 @@ fn cut_off(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
 
 fn killed(show: &Show, lab: &Lab, node: &Node) -> Fallible<()> {
     show.title("5. The same, and linesman itself is killed in the middle (kill -9)");
-    show.prompt(&["linesman", "apply", "/root/wrong.yaml"]);
+    show.prompt(node, &["linesman", "apply", "/root/wrong.yaml"]);
     let watch = lab.hub().watch(node.mgmt_ipv4())?;
     let apply = node.spawn(["linesman", "apply", "/root/wrong.yaml"])?;
     let deadline = Instant::now() + Duration::from_secs(60);

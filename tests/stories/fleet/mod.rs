@@ -14,6 +14,7 @@ mod cut_off;
 mod deleted;
 mod edited;
 mod examples;
+mod first_boot;
 mod hosts;
 mod lost_records;
 mod many_policies;

@@ -1,6 +1,7 @@
 //! `make docs`: the reference pages and pictures that are generated from code.
 
 mod api;
+mod br_ex;
 mod codes;
 mod commands;
 mod document;
@@ -78,6 +79,7 @@ fn pages(faults: &str, kinds: &str) -> Fallible<Vec<(PathBuf, String)>> {
         (docs.join("reference/api.md"), api::page()),
         (docs.join("reference/error-codes.md"), codes::page()),
         (docs.join("reference/document.md"), document::page()),
+        (docs.join("reference/br-ex-requirements.md"), br_ex::page()),
         (docs.join("reference/metrics.md"), metrics::page()),
         (docs.join("reference/interface-kinds.md"), kinds::page(kinds)),
         (docs.join("reference/faults.md"), faults::page(faults)?),

@@ -17,7 +17,7 @@ pub fn run_agent(show: &Show, node: &Node) -> Fallible<()> {
     );
     write(node, "office", &manifest("office", "drift: Correct", BRIDGE))?;
     write(node, "guests", &manifest("guests", "onDelete: Revert", GUESTS))?;
-    show.prompt(&["linesman", "agent", "--standalone", "&"]);
+    show.prompt(node, &["linesman", "agent", "--standalone", "&"]);
     let agent = node.spawn(["linesman", "agent", "--standalone"])?;
     let mut printed = 0;
     wait(node, "both policies are in sync", |status| in_sync(status) == 2)?;

@@ -30,13 +30,13 @@ impl Show {
         self.print(&self.paint("36", &format!("   {text}")));
     }
 
-    pub fn prompt(&self, words: &[&str]) {
+    pub fn prompt(&self, node: &Node, words: &[&str]) {
         let line = if words.first() == Some(&"sh") {
             words.last().copied().unwrap_or_default().to_string()
         } else {
             words.join(" ")
         };
-        self.prompt_at("n1#", &line);
+        self.prompt_at(&format!("{}#", node.name()), &line);
     }
 
     /// A command at another prompt.
@@ -50,7 +50,7 @@ impl Show {
 
     /// Runs it on the node for everybody to see; another exit code than expected ends the demo.
     pub fn command(&self, node: &Node, words: &[&str], expected: i32) -> Fallible<()> {
-        self.prompt(words);
+        self.prompt(node, words);
         let status = node.command(words.iter().copied())?.interactive()?;
         if status.code() == Some(expected) {
             return Ok(());

@@ -1,0 +1,108 @@
+//! NICs that firmware or a kernel calls differently after a while.
+
+use linesman_tests::observe;
+use serde_json::Value;
+
+use super::Installed;
+
+const BR_EX: &str = "interfaces:
+- name: br-ex
+  type: ovs-bridge
+  state: up
+  bridge:
+    options: {datapath: netdev}
+    port: [{name: eth1}, {name: br-ex}]
+- name: br-ex
+  type: ovs-interface
+  state: up
+  copy-mac-from: eth1
+  ipv4: {enabled: true, dhcp: false, address: [{ip: 10.9.1.77, prefix-length: 24}]}
+  ipv6: {enabled: false}
+- name: eth1
+  type: ethernet
+  state: up
+  ipv4: {enabled: false}
+  ipv6: {enabled: false}
+";
+
+fn ports(installed: &Installed) -> Vec<String> {
+    let listed = installed.node().ovs_vsctl(&["list-ports", "br-ex"]).unwrap();
+    listed.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_nic_is_known_by_its_mac_address() {
+    let installed = Installed::new("first-boot-nics");
+    let (node, host) = (installed.node(), &installed.host);
+    // The host is recognised by a MAC address, and its document calls the NIC as nobody does.
+    let index = format!(
+        r#"{{"hosts": [{{"file": "master-7.yml", "name": "master-7", "macs": ["{mac}"], "nics": {{"uplink": "{mac}", "eth0": "{other}"}}}}]}}"#,
+        mac = node.mac(1).to_uppercase(),
+        // The document has nothing to say about what is called eth0 here.
+        other = node.mac(2)
+    );
+    installed.install("hosts.json", &index);
+    installed.install("master-7.yml", &BR_EX.replace("eth1", "uplink"));
+    installed.reboot();
+    installed.assert_state("Applied");
+    assert_eq!(ports(&installed), ["eth1"]);
+    assert!(installed.journal().contains("the NIC eth1 has the MAC address"), "{}", installed.journal());
+    host.assert_settled();
+
+    // Another name after a firmware update.
+    let rename = "#!/bin/sh\nip link set eth1 down && ip link set eth1 name ens5\n";
+    node.run(["mkdir", "-p", "/etc/lab/boot.d"]).unwrap();
+    node.write_file("/etc/lab/boot.d/10-rename", rename, 0o755).unwrap();
+    installed.reboot();
+    installed.assert_state("Applied");
+    assert_eq!(ports(&installed), ["ens5"]);
+    assert_eq!(observe::addresses(node, "br-ex"), ["10.9.1.77/24"]);
+    assert_eq!(observe::profiles(node, "eth1"), Vec::<String>::new());
+    let mac = |name: &str| observe::link(node, name).map(|link: Value| link["address"].clone());
+    assert_eq!(mac("br-ex"), mac("ens5"));
+    host.assert_settled();
+
+    let changes = installed.changes();
+    installed.reboot();
+    installed.assert_state("Applied");
+    assert_eq!((installed.changes(), ports(&installed)), (changes, vec!["ens5".to_owned()]));
+
+    // A second time, while the document has changed and only is compared.
+    installed.install(
+        "master-7.yml",
+        &format!("{}# edited\n", BR_EX.replace("eth1", "uplink").replace(".77", ".78")),
+    );
+    node.run(["sed", "-i", "s/ens5/ens6/", "/etc/lab/boot.d/10-rename"]).unwrap();
+    installed.reboot();
+    installed.assert_state("NotLive");
+    assert_eq!(ports(&installed), ["ens6"]);
+    assert_eq!(observe::addresses(node, "br-ex"), ["10.9.1.77/24"], "as it was applied");
+    node.run(["sed", "-i", "s/ens6/ens5/", "/etc/lab/boot.d/10-rename"]).unwrap();
+    installed.reboot();
+    assert_eq!(ports(&installed), ["ens5"]);
+
+    // Documents without a word about MAC addresses: the host remembers what it applied.
+    node.sh("rm /etc/nmstate/openshift/*").unwrap();
+    installed.install("n1.yml", &BR_EX.replace("eth1", "ens5"));
+    node.run(["linesman", "firstboot", "--on-change", "boot"]).unwrap();
+    node.run(["sed", "-i", "s/ens5/ens6/", "/etc/lab/boot.d/10-rename"]).unwrap();
+    installed.reboot();
+    installed.assert_state("Applied");
+    assert!(
+        installed.journal().contains("the NIC ens5 is called ens6 on this host"),
+        "{}",
+        installed.journal()
+    );
+    assert_eq!(ports(&installed), ["ens6"]);
+    host.assert_settled();
+    // Again: the document has the name before the last one.
+    node.run(["sed", "-i", "s/ens6/ens7/", "/etc/lab/boot.d/10-rename"]).unwrap();
+    installed.reboot();
+    installed.assert_state("Applied");
+    assert_eq!(ports(&installed), ["ens7"]);
+    let changes = installed.changes();
+    installed.reboot();
+    assert_eq!((installed.changes(), ports(&installed)), (changes, vec!["ens7".to_owned()]));
+    assert!(!installed.journal().contains("waiting for"), "{}", installed.journal());
+    host.assert_settled();
+}
