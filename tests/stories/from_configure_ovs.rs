@@ -1,6 +1,7 @@
 //! A host that configure-ovs or nmstate-configuration set up is taken over, and given back.
 
 use linesman_lab::documents::eth0;
+use linesman_tests::agent_host::install_units;
 use linesman_tests::{Host, br_ex, observe};
 
 const ETC: &str = "/etc/NetworkManager/system-connections";
@@ -182,7 +183,10 @@ fn profiles_of_configure_ovs_with_a_lease() {
     for line in values {
         assert!(line.contains("profile["), "nothing else differs:\n{}\n{document}", plan.stdout);
     }
-    let applied = host.apply(&document);
+    node.write_file("/etc/nmstate/openshift/n1.yml", &document, 0o600).expect("a document can be written");
+    let applied = host.linesman(&["firstboot"]);
+    assert!(applied.success(), "{}{}", applied.stdout, applied.stderr);
+    assert!(node.exists("/etc/nmstate/openshift/applied").expect("it can be looked for"));
     host.eventually("the same lease", is_there);
     assert_eq!(leased(&host, "eth0"), Vec::<String>::new(), "{}", applied.stdout);
     assert_eq!(stored(&host), OWN, "nothing of configure-ovs is left");
@@ -196,6 +200,38 @@ fn profiles_of_configure_ovs_with_a_lease() {
     assert_eq!(observe::ovs(node, "Interface", "eth0", "ofport"), number, "after the boot");
     let again = host.apply(&document);
     assert!(again.stdout.contains("no changes made"), "{}", again.stdout);
+}
+
+/// What configure-ovs had in memory is gone with the power; the host's own document is not.
+#[test]
+fn a_power_cut_in_the_middle_of_it() {
+    let host = Host::built("from-ovs-cut", |node| node.systemd(true));
+    let node = &host.node;
+    install_units(node);
+    let units = ["linesman-recover-boot", "linesman-recover", "linesman-firstboot"];
+    node.run([&["systemctl", "enable"], &units[..]].concat()).expect("units can be enabled");
+    configure_ovs(&host, false);
+    node.write_file("/etc/nmstate/openshift/n1.yml", br_ex(node), 0o600).expect("a document can be written");
+    let command = node.command(["linesman", "firstboot"]).expect("linesman can be run");
+    let running = command.env("LINESMAN_FAILPOINT", "applied").spawn().expect("linesman starts");
+    host.wait_failpoint("applied");
+    node.power_cut().expect("the power can be cut");
+    drop(running);
+    node.boot().expect("the node boots");
+    host.eventually("br-ex is there", || active(&host) == OWN);
+    let address = format!("{}/24", node.mgmt_ipv4());
+    host.eventually("with the address", || observe::addresses(node, "br-ex").contains(&address));
+    assert_eq!(stored(&host), OWN, "nothing of configure-ovs is left");
+    host.assert_settled();
+
+    // Back: without a document, configure-ovs may come again.
+    node.run(["rm", "/etc/nmstate/openshift/n1.yml"]).expect("a document can be removed");
+    let withdrawn = host.linesman(&["firstboot"]);
+    assert!(withdrawn.stdout.contains("withdrawn"), "{}{}", withdrawn.stdout, withdrawn.stderr);
+    assert!(!node.exists("/etc/nmstate/openshift/applied").expect("it can be looked for"));
+    host.apply(&eth0(node));
+    reboot(&host);
+    assert_eq!(stored(&host), ["eth0"], "as configure-ovs finds a host");
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 mod decide;
 mod needed;
+mod overlay;
 mod record;
 mod rename;
 
 pub use decide::{Action, Adopted, Cause, Occasion, OnChange, Situation, decide};
 pub use needed::{missing, uncertain};
+pub use overlay::under_policies;
 pub use record::{Applied, DocumentState, Hash, Record, Selected};
 pub use rename::{Renamed, mentions, renamed, with_names};

@@ -38,8 +38,18 @@ pub struct IndexedHost {
 }
 
 impl Index {
-    /// With the files of the directory that it does not know: each is named after its host. Files that the index names
-    /// and the directory lacks are left out.
+    /// Whether a NIC may tell which file is whose.
+    pub fn lists_macs(&self) -> bool {
+        self.hosts.iter().any(|host| !host.macs.is_empty())
+    }
+
+    pub fn has_file(&self, file: &str) -> bool {
+        let is_it = |known: &Option<String>| known.as_deref() == Some(file);
+        is_it(&self.assigned) || is_it(&self.cluster_wide) || self.hosts.iter().any(|host| host.file == file)
+    }
+
+    /// With the files of the directory that it does not know: each is named after its host, in whatever case. Files that
+    /// the index names and the directory lacks are left out.
     #[must_use]
     pub fn with_files(mut self, files: &[String]) -> Self {
         let is_there = |file: &String| files.contains(file);
@@ -53,7 +63,7 @@ impl Index {
             } else if self.hosts.iter().all(|host| host.file != *file) {
                 self.hosts.push(IndexedHost {
                     file: file.clone(),
-                    name: Some(stem.to_owned()),
+                    name: Some(stem.to_lowercase()),
                     macs: Vec::new(),
                     nics: BTreeMap::new(),
                 });
@@ -77,9 +87,9 @@ mod tests {
         };
         let gone = IndexedHost { file: "gone.yml".into(), ..known.clone() };
         let index = Index { hosts: vec![known.clone(), gone], ..Index::default() };
-        let files = ["a.yml", "b.yml", "cluster.yml", "hosts.json", "applied"].map(str::to_owned);
+        let files = ["a.yml", "B.yml", "cluster.yml", "hosts.json", "applied"].map(str::to_owned);
         let index = index.with_files(&files);
-        let new = IndexedHost { file: "b.yml".into(), name: Some("b".into()), ..known.clone() };
+        let new = IndexedHost { file: "B.yml".into(), name: Some("b".into()), ..known.clone() };
         assert_eq!(index.hosts, [known, new]);
         assert_eq!(index.cluster_wide.as_deref(), Some("cluster.yml"));
     }

@@ -15,7 +15,7 @@ pub struct Identity {
     pub nics: Vec<Nic>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nic {
     pub name: String,
     /// The one burnt in, if the NIC has one: a bond gives its ports another.

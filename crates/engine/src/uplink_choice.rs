@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::atomic_file;
 
+/// What configure-ovs chose for br-ex, on a host that it had.
+const HINT_OF_CONFIGURE_OVS: &str = "/var/lib/ovnk/iface_default_hint";
+
 /// Uplinks by the name of their bridge.
 type Choices = BTreeMap<String, String>;
 
@@ -17,6 +20,12 @@ fn file(state_dir: &Path) -> PathBuf {
 /// has a default route.
 pub fn read(state_dir: &Path, bridge: &str) -> Option<String> {
     choices(state_dir).remove(bridge)
+}
+
+/// As `read`, where only configure-ovs has chosen so far.
+pub fn of_configure_ovs() -> Option<String> {
+    let hint = std::fs::read_to_string(HINT_OF_CONFIGURE_OVS).ok()?;
+    Some(hint.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 fn choices(state_dir: &Path) -> Choices {

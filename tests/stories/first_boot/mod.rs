@@ -2,6 +2,7 @@
 
 mod boots;
 mod failures;
+mod ignition;
 mod interrupted;
 mod leftovers;
 mod policies;
@@ -29,11 +30,16 @@ struct Installed {
 
 impl Installed {
     fn new(name: &str) -> Self {
-        let host = Host::built(name, |node| node.systemd(true));
+        let Self { host } = Self::bare(name);
         install_units(&host.node);
         host.node.run([&["systemctl", "enable"], &UNITS[..]].concat()).expect("units can be enabled");
         host.node.run(["mkdir", "-p", DIRECTORY]).expect("a directory can be made");
         Self { host }
+    }
+
+    /// With the binary and nothing else.
+    fn bare(name: &str) -> Self {
+        Self { host: Host::built(name, |node| node.systemd(true)) }
     }
 
     fn node(&self) -> &Node {

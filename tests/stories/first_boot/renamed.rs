@@ -1,6 +1,6 @@
 //! NICs that firmware or a kernel calls differently after a while.
 
-use linesman_tests::observe;
+use linesman_tests::{br_ex, observe};
 use serde_json::Value;
 
 use super::Installed;
@@ -105,4 +105,66 @@ fn a_nic_is_known_by_its_mac_address() {
     assert_eq!((installed.changes(), ports(&installed)), (changes, vec!["ens7".to_owned()]));
     assert!(!installed.journal().contains("waiting for"), "{}", installed.journal());
     host.assert_settled();
+}
+
+#[test]
+fn what_policies_have_set_since_stays_on_a_renamed_nic() {
+    let installed = Installed::new("first-boot-nic-policy");
+    let (node, host) = (installed.node(), &installed.host);
+    installed.install("n1.yml", &BR_EX.replace("copy-mac-from: eth1", "copy-mac-from: eth1\n  mtu: 1500"));
+    installed.reboot();
+    installed.assert_state("Applied");
+    let policy = "interfaces:\n- {name: br-ex, type: ovs-interface, state: up, mtu: 1400}\n";
+    node.write_file("/etc/linesman/policies/mtu.yaml", policy, 0o600).unwrap();
+    node.run(["systemctl", "enable", "--now", "linesman-agent"]).unwrap();
+    let in_sync = || host.linesman(&["status"]).stdout.contains("1 policy in sync");
+    host.eventually("the policy is in sync", in_sync);
+
+    boot_with(&installed, "ip link set eth1 down && ip link set eth1 name ens5");
+    installed.assert_state("Applied");
+    assert_eq!(ports(&installed), ["ens5"]);
+    assert_eq!(observe::link(node, "br-ex").unwrap()["mtu"], 1400, "as the policy wants it");
+    host.eventually("the policy is in sync", in_sync);
+    host.assert_settled();
+}
+
+/// A NIC that does not come any more is no reason to give its host to configure-ovs.
+#[test]
+fn a_document_is_not_withdrawn_with_a_nic() {
+    let installed = Installed::new("first-boot-nic-gone");
+    let (node, host) = (installed.node(), &installed.host);
+    let index =
+        format!(r#"{{"hosts": [{{"file": "site-4.yml", "name": "site-4", "macs": ["{}"]}}]}}"#, node.mac(2));
+    installed.install("hosts.json", &index);
+    installed.install("site-4.yml", &br_ex(node));
+    installed.reboot();
+    installed.assert_state("Applied");
+    installed.install(
+        "site-4.yml",
+        &format!(
+            "{}# edited\n",
+            br_ex(node).replace("copy-mac-from: eth0", "copy-mac-from: eth0\n  mtu: 1400")
+        ),
+    );
+    installed.reboot();
+    installed.assert_state("NotLive");
+
+    let changes = installed.changes();
+    boot_with(&installed, "ip link set eth2 address 02:00:00:00:99:99");
+    installed.assert_state("NotLive");
+    assert!(installed.journal().contains("nothing is concluded from that"), "{}", installed.journal());
+    assert!(installed.flag().is_some(), "configure-ovs would make another br-ex");
+    assert_eq!(installed.changes(), changes);
+    installed.assert_br_ex_has_the_address();
+
+    node.sh("rm /etc/lab/boot.d/10-nics /etc/nmstate/openshift/site-4.yml").unwrap();
+    host.eventually("the document is withdrawn", || installed.state() == "Withdrawn");
+    assert!(installed.flag().is_none());
+}
+
+/// As drivers and firmware leave the NICs.
+fn boot_with(installed: &Installed, command: &str) {
+    let script = format!("#!/bin/sh\n{command}\n");
+    installed.node().write_file("/etc/lab/boot.d/10-nics", script, 0o755).unwrap();
+    installed.reboot();
 }

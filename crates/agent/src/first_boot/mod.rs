@@ -16,11 +16,13 @@ use linesman_api::node_state::FirstBootStatus;
 use linesman_api::time::Time;
 use linesman_core::outcome::Outcome;
 use linesman_core::plan::Plan;
-use linesman_core::reconcile::{Entry, Ledger};
+use linesman_core::policy::Policy;
+use linesman_core::reconcile::Ledger;
 use linesman_core::state;
 use linesman_daemon::clock;
 use linesman_day1::first_boot::{
-    Action, Adopted, Cause, DocumentState, Occasion, OnChange, Record, Renamed, Situation, decide, with_names,
+    Action, Adopted, Cause, DocumentState, Occasion, OnChange, Record, Renamed, Situation, decide,
+    under_policies, with_names,
 };
 use linesman_day1::generate::DIRECTORY;
 use linesman_day1::select::{Choice, Match};
@@ -125,16 +127,11 @@ async fn follow(
     let mut file = RecordFile::take(settings, options)?;
     let found = wait::settle(options, &file.record, &mut stop, say).await?;
     say(Progress::Line(found.choice.to_string()));
-    let chosen_before = file.record.selected.as_ref().filter(|selected| !selected.provisional);
-    if let Some(selected) = chosen_before.filter(|_| found.is_uncertain()) {
-        // Neither withdrawn nor another one: a host that does not know its name knows nothing of its document.
-        let reason = format!(
-            "this host does not know its name, by which {} was chosen before; nothing is concluded from that",
-            selected.file
-        );
+    let kept = still_applied(options, &found, &file.record);
+    if let Some(reason) = found.is_inconclusive(&file.record, kept.is_some()) {
         return Ok(Report { record: file.record, end: End::Refused(crate::act::hindered(reason)) });
     }
-    let loaded = match still_applied(options, &found, &file.record) {
+    let loaded = match kept {
         Some(document) => {
             say(Progress::Line(format!(
                 "{} is applied and counts, whatever this host is called",
@@ -152,7 +149,9 @@ async fn follow(
         }
         Loaded::Wrong { state, outcome } => {
             let reason = outcome.why().unwrap_or_default();
-            file.select(&found, None)?;
+            if !file.falls_back(options) {
+                file.select(&found, None)?;
+            }
             if state == DocumentState::Failed {
                 file.record.succeeded = Some(false);
             }
@@ -161,10 +160,17 @@ async fn follow(
             return end(options, settings, file, End::Refused(outcome)).await;
         }
     };
+    let policies = match StateFile::ledger(&settings.state_dir).read::<Ledger>() {
+        Ok(ledger) => ledger.applied(),
+        Err(error) => {
+            file.select(&found, Some(&document))?;
+            return Err(error);
+        }
+    };
     let host = Host {
         renamed: found.renamed_since_applied(&file.record),
         lost: lost(&document.policy.state)?,
-        adopted: adopted(&document.policy.state, &settings.state_dir)?,
+        adopted: adopted(&document.policy.state, &policies),
     };
     let action = decide(&situation(options, &file.record, Some(&document), &host));
     for change in found.other_names(&document.policy.state, &file.record) {
@@ -175,22 +181,21 @@ async fn follow(
     }
     if options.occasion == Occasion::Boot && !host.renamed.is_empty() && matches!(action, Action::Compare(_))
     {
-        follow_names(options, settings, stop.clone(), say, &mut file, &found).await;
+        follow_names(options, settings, stop.clone(), say, &mut file, &found, &policies).await;
     }
-    let (mut state, nics) = on_this_host(&document, &found, &file.record);
-    without_policies_own(&mut state, &settings.state_dir)?;
+    let (state, nics) = on_this_host(&document, &found, &file.record);
+    let state = without_policies_own(state, &policies);
     file.select(&found, Some(&document))?;
     let ended = match action {
         Action::Nothing | Action::Withdraw | Action::Keep => {
-            if file.record.state != Some(DocumentState::Applied) {
-                file.record.turn(DocumentState::Applied, "", clock::now());
-            }
+            file.keep();
             End::Kept
         }
         Action::Wait => End::Idle,
         Action::Apply(cause) => {
             say(Progress::Line(why_applied(&cause).to_owned()));
             file.begin(&document)?;
+            let state = under_policies(&state, &found.as_called_here(&policies, &file.record));
             let request = act::request(&document, state, options);
             let outcome = act::apply(&request, options, settings, stop, say).await;
             file.applied(&document, nics, &outcome, options);
@@ -241,9 +246,12 @@ async fn follow_names(
     say: &mut dyn FnMut(Progress),
     file: &mut RecordFile,
     found: &Found,
+    policies: &[Policy],
 ) {
     let Some(kept) = file.kept() else { return };
     let (state, nics) = on_this_host(&kept, found, &file.record);
+    let state = without_policies_own(state, policies);
+    let state = under_policies(&state, &found.as_called_here(policies, &file.record));
     say(Progress::Line(format!("{} as it was applied: {}", kept.file, why_applied(&Cause::Renamed))));
     let request = act::request(&kept, state, options);
     let outcome = act::apply(&request, options, settings, stop, say).await;
@@ -335,47 +343,45 @@ async fn end(options: &Options, settings: &Settings, file: RecordFile, end: End)
 const SECTIONS: [&str; 2] = ["dns-resolver", "hostname"];
 
 /// What applied policies declare of these is theirs.
-fn without_policies_own(state: &mut Value, state_dir: &Path) -> crate::Result<()> {
-    let ledger: Ledger = StateFile::ledger(state_dir).read()?;
-    for entry in ledger.0.values().filter(|entry| Entry::is_applied(entry)) {
-        for section in SECTIONS {
-            let declares = entry.applied_state.get(section).is_some_and(|declared| !declared.is_null());
-            if let Some(state) = state.as_object_mut().filter(|_| declares) {
-                state.shift_remove(section);
-            }
+fn without_policies_own(mut state: Value, policies: &[Policy]) -> Value {
+    for section in SECTIONS {
+        let declares = |policy: &Policy| policy.state.get(section).is_some_and(|own| !own.is_null());
+        if let Some(state) = state.as_object_mut().filter(|_| policies.iter().any(declares)) {
+            state.shift_remove(section);
         }
     }
-    Ok(())
+    state
 }
 
-/// Bridges, bonds and the like that the document makes and no profile brings up.
+/// Bridges, bonds and the like that the document makes, if no profile brings up any of them, as after an installation that
+/// keeps /var. Where others are there, somebody has removed the one that is not.
 fn lost(document: &Value) -> crate::Result<Vec<String>> {
     let profiles = linesman_engine::observe::profiles()?;
     let is_made = |interface: &&Value| state::is_up(interface) && state::kind(interface).is_virtual();
     let made = state::interfaces(document).iter().filter(is_made).map(state::name);
     // What a capture finds is not known here.
     let made = made.filter(|name| !name.contains("{{"));
-    let has_profile = |name: &str| profiles.iter().any(|profile| profile.interface() == Some(name));
-    let mut lost: Vec<String> = made.filter(|name| !has_profile(name)).map(str::to_owned).collect();
-    lost.dedup();
-    Ok(lost)
+    let mut made: Vec<String> = made.map(str::to_owned).collect();
+    made.dedup();
+    let has_profile = |name: &String| profiles.iter().any(|profile| profile.interface() == Some(name));
+    Ok(if made.iter().any(has_profile) { Vec::new() } else { made })
 }
 
 /// Interfaces that the document declares and applied policies declare, too.
-fn adopted(document: &Value, state_dir: &Path) -> crate::Result<Vec<Adopted>> {
-    let ledger: Ledger = StateFile::ledger(state_dir).read()?;
-    let applied = ledger.0.iter().filter(|(_, entry)| Entry::is_applied(entry));
+///
+/// Also those whose last version failed: what they applied before that is still there.
+fn adopted(document: &Value, policies: &[Policy]) -> Vec<Adopted> {
     let mut adopted = Vec::new();
-    for (policy, entry) in applied {
+    for policy in policies {
         for interface in state::interfaces(document).iter().map(state::name) {
             let declares = |declared: &Value| state::name(declared) == interface;
             let is_known = adopted.iter().any(|known: &Adopted| known.interface == interface);
-            if state::interfaces(&entry.applied_state).iter().any(declares) && !is_known {
-                adopted.push(Adopted { interface: interface.to_owned(), policy: policy.clone() });
+            if state::interfaces(&policy.state).iter().any(declares) && !is_known {
+                adopted.push(Adopted { interface: interface.to_owned(), policy: policy.name.clone() });
             }
         }
     }
-    Ok(adopted)
+    adopted
 }
 
 fn why_applied(cause: &Cause) -> &'static str {

@@ -87,8 +87,10 @@ impl RecordFile {
         if fell_back { Ok(()) } else { self.use_it(document) }
     }
 
+    /// First on record, so that a flag which is there without its document is known to be ours.
     fn use_it(&mut self, document: Option<&Document>) -> Result<()> {
         self.record.in_use = true;
+        self.store()?;
         self.raise_flag(document.map(|document| document.bytes.as_slice()).unwrap_or_default())
     }
 
@@ -112,8 +114,12 @@ impl RecordFile {
     }
 
     /// A document that never was applied leaves the host to others, if that is wanted.
+    pub fn falls_back(&self, options: &Options) -> bool {
+        options.fall_back && self.record.applied.is_none()
+    }
+
     pub fn fallen_back(&mut self, reason: String, options: &Options) -> String {
-        if !options.fall_back || self.record.applied.is_some() {
+        if !self.falls_back(options) {
             return reason;
         }
         self.lower_flag();
@@ -143,6 +149,14 @@ impl RecordFile {
             (false, _) => (DocumentState::NotLive, act::not_live(plan, cause, options)),
         };
         self.record.turn(state, message, clock::now());
+    }
+
+    /// It holds as it was applied; an edit that failed and was undone is no failure any more.
+    pub fn keep(&mut self) {
+        self.record.succeeded = Some(true);
+        if self.record.state != Some(DocumentState::Applied) {
+            self.record.turn(DocumentState::Applied, "", clock::now());
+        }
     }
 
     pub fn hold(&mut self, document: &Document, nics: Nics) {

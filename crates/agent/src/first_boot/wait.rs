@@ -2,12 +2,14 @@
 //! they could change the choice or are needed by the document, and not beyond a deadline.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use linesman_core::mac_address::MacAddress;
+use linesman_core::policy::Policy;
 use linesman_day1::first_boot::{Record, Renamed, mentions, missing, renamed, uncertain, with_names};
 use linesman_day1::index::Index;
-use linesman_day1::select::{Choice, Identity, select};
+use linesman_day1::select::{Choice, Identity, Match, select};
 use linesman_engine::netlink::LinkEvents;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -20,10 +22,14 @@ use crate::Result;
 /// Nobody reports a new host name.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
+/// If no NIC has come or gone for so long, none is expected any more, unless the document needs it.
+const SETTLED: Duration = Duration::from_secs(3);
+
 #[derive(Debug)]
 pub struct Found {
     pub identity: Identity,
     pub choice: Choice,
+    index: Index,
     /// NICs that the files name with their MAC addresses.
     declared: BTreeMap<String, MacAddress>,
 }
@@ -32,6 +38,45 @@ impl Found {
     /// Whether a name or a NIC that comes later could lead to another document.
     pub fn is_uncertain(&self) -> bool {
         uncertain(&self.choice, &self.identity)
+    }
+
+    /// Why a document that was chosen before is neither withdrawn nor replaced by the cluster-wide one, if so: it is still
+    /// there, and only what led to it is missing now. A NIC may be broken.
+    pub fn is_inconclusive(&self, record: &Record, is_kept: bool) -> Option<String> {
+        let selected = record.selected.as_ref().filter(|selected| !selected.provisional)?;
+        let file = &selected.file;
+        if self.is_uncertain() {
+            return Some(format!(
+                "this host does not know its name, by which {file} was chosen before; nothing is concluded from that"
+            ));
+        }
+        let (Choice::None { reason } | Choice::File { why: Match::ClusterWide { reason }, .. }) =
+            &self.choice
+        else {
+            return None;
+        };
+        let is_lost = !self.chose(file) && !is_kept && self.index.has_file(file);
+        is_lost.then(|| {
+            format!(
+                "{file} was chosen before ({}) and is still there, but {reason}; nothing is concluded from that. If \
+                 it is not for this host, remove it",
+                selected.why
+            )
+        })
+    }
+
+    fn chose(&self, name: &str) -> bool {
+        matches!(&self.choice, Choice::File { file, .. } if file == name)
+    }
+
+    /// What policies declare, with the names of this host.
+    pub fn as_called_here(&self, policies: &[Policy], record: &Record) -> Vec<Policy> {
+        let renamed = self.renamed_since_applied(record);
+        let here = |policy: &Policy| Policy {
+            state: with_names(&policy.state, &renamed, &self.identity.nics),
+            ..policy.clone()
+        };
+        policies.iter().map(here).collect()
     }
 
     /// NICs that the document calls otherwise than this host does: as its files declare their MAC addresses, and as it and
@@ -80,25 +125,35 @@ pub async fn settle(
     let deadline = Instant::now() + options.wait;
     let mut events = LinkEvents::subscribe().await?;
     let mut said = String::new();
+    let mut nics = (Vec::new(), Instant::now());
     loop {
         let identity = identity::read().await?;
-        let (choice, declared) = match documents::index(&options.directory) {
-            Ok(index) => (select(&index, &identity), nics_of(&index, &identity)),
-            Err(unreadable) => (Choice::Ambiguous { reason: unreadable.to_string() }, BTreeMap::new()),
+        if nics.0 != identity.nics {
+            nics = (identity.nics.clone(), Instant::now());
+        }
+        let (choice, index) = match documents::index(&options.directory) {
+            Ok(index) => (select(&index, &identity), index),
+            Err(unreadable) => (Choice::Ambiguous { reason: unreadable.to_string() }, Index::default()),
         };
-        let found = Found { identity, choice, declared };
+        let declared = nics_of(&index, &choice);
+        let found = Found { identity, choice, index, declared };
         let awaited = awaited(options, record, &found);
+        let limit = match awaited {
+            Awaited::MoreNics => deadline.min(nics.1 + SETTLED),
+            _ => deadline,
+        };
         if *stop.borrow() {
             return Err(linesman_engine::Error::Interrupted.into());
         }
-        if awaited.is_empty() || Instant::now() >= deadline {
+        if awaited == Awaited::Nothing || Instant::now() >= limit {
             return Ok(found);
         }
+        let awaited = awaited.to_string();
         if awaited != said {
             say(Progress::Line(format!("waiting for {awaited} (at most {} s)", options.wait.as_secs())));
             said = awaited;
         }
-        let look_again = (Instant::now() + LOOK_AGAIN).min(deadline);
+        let look_again = (Instant::now() + LOOK_AGAIN).min(limit);
         tokio::select! {
             _ = timeout_at(look_again, events.changed()) => {}
             _ = stop.wait_for(|stop| *stop) => {}
@@ -106,27 +161,127 @@ pub async fn settle(
     }
 }
 
-/// In words; empty: nothing.
-fn awaited(options: &Options, record: &Record, found: &Found) -> String {
-    if uncertain(&found.choice, &found.identity) {
-        return "the name of this host".to_owned();
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Awaited {
+    Nothing,
+    HostName,
+    /// Which are needed.
+    Nics(Vec<String>),
+    /// One that may lead to another document, or that an applied document has: not for long.
+    MoreNics,
+}
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("nothing"),
+            Self::HostName => f.write_str("the name of this host"),
+            Self::Nics(nics) if nics.len() == 1 => write!(f, "the NIC {}", nics[0]),
+            Self::Nics(nics) => write!(f, "the NICs {}", nics.join(", ")),
+            Self::MoreNics => f.write_str("NICs that may still come"),
+        }
     }
-    let Choice::File { file, .. } = &found.choice else { return String::new() };
+}
+
+fn awaited(options: &Options, record: &Record, found: &Found) -> Awaited {
+    if uncertain(&found.choice, &found.identity) {
+        return Awaited::HostName;
+    }
+    let (file, is_own) = match &found.choice {
+        Choice::File { file, why } => (file, !matches!(why, Match::ClusterWide { .. })),
+        Choice::None { .. } if found.index.lists_macs() => return Awaited::MoreNics,
+        Choice::None { .. } | Choice::Ambiguous { .. } => return Awaited::Nothing,
+    };
     // What is wrong with it is said later.
-    let Ok(document) = Document::read(&options.directory, file) else { return String::new() };
+    let Ok(document) = Document::read(&options.directory, file) else { return Awaited::Nothing };
+    let is_applied = record.applied.as_ref().is_some_and(|applied| applied.hash == document.hash);
+    if !is_own && !is_applied && found.index.lists_macs() {
+        return Awaited::MoreNics;
+    }
     let nics = &found.identity.nics;
     let document = &document.policy.state;
     let renamed = found.other_names(document, record);
     let state = with_names(document, &renamed, nics);
-    match missing(&state, nics).as_slice() {
-        [] => String::new(),
-        [one] => format!("the NIC {one}"),
-        several => format!("the NICs {}", several.join(", ")),
+    match missing(&state, nics) {
+        missing if missing.is_empty() => Awaited::Nothing,
+        // It holds without, and boots must not wait for a NIC that is broken.
+        _ if is_applied => Awaited::MoreNics,
+        missing => Awaited::Nics(missing),
     }
 }
 
-fn nics_of(index: &Index, identity: &Identity) -> BTreeMap<String, MacAddress> {
-    let Choice::File { file, .. } = select(index, identity) else { return BTreeMap::new() };
-    let host = index.hosts.iter().find(|host| host.file == file);
+fn nics_of(index: &Index, choice: &Choice) -> BTreeMap<String, MacAddress> {
+    let Choice::File { file, .. } = choice else { return BTreeMap::new() };
+    let host = index.hosts.iter().find(|host| host.file == *file);
     host.map(|host| host.nics.clone()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use linesman_day1::first_boot::{Applied, Hash, Selected};
+    use linesman_day1::index::IndexedHost;
+    use linesman_day1::select::Nic;
+
+    const MAC: &str = "52:54:00:00:00:0a";
+
+    fn found(hostname: &str, macs: &[&str], files: &[&str]) -> Found {
+        let hosts = files.iter().map(|file| IndexedHost {
+            file: (*file).to_owned(),
+            name: None,
+            macs: vec![MAC.parse().unwrap()],
+            nics: BTreeMap::new(),
+        });
+        let index = Index { hosts: hosts.collect(), ..Index::default() };
+        let nics = macs.iter().enumerate();
+        let nics = nics.map(|(at, mac)| Nic { name: format!("eth{at}"), mac: mac.parse().unwrap() });
+        let identity = Identity { hostname: hostname.into(), nics: nics.collect() };
+        let choice = select(&index, &identity);
+        Found { identity, choice, index, declared: BTreeMap::new() }
+    }
+
+    fn chosen(file: &str) -> Record {
+        let hash = Hash::of(b"");
+        let selected =
+            Selected { file: file.into(), hash, why: "the NIC eth7 has it".into(), provisional: false };
+        Record { selected: Some(selected), ..Record::default() }
+    }
+
+    #[test]
+    fn a_document_that_is_there_is_not_withdrawn_because_a_nic_is_missing() {
+        let other = ["52:54:00:00:00:0b"];
+        let gone = found("n1", &other, &["a.yml"]);
+        let why = gone.is_inconclusive(&chosen("a.yml"), false).unwrap();
+        assert!(
+            why.starts_with("a.yml was chosen before (the NIC eth7 has it) and is still there, but "),
+            "{why}"
+        );
+        assert_eq!(gone.is_inconclusive(&chosen("a.yml"), true), None, "it is applied as it is");
+        assert_eq!(gone.is_inconclusive(&chosen("b.yml"), false), None, "the file is gone");
+        assert_eq!(gone.is_inconclusive(&Record::default(), false), None);
+        assert_eq!(found("n1", &[MAC], &["a.yml"]).is_inconclusive(&chosen("a.yml"), false), None);
+        let unnamed = found("localhost", &other, &["a.yml"]);
+        assert!(unnamed.is_inconclusive(&chosen("a.yml"), true).unwrap().contains("does not know its name"));
+    }
+
+    #[test]
+    fn nics_are_awaited_as_long_as_they_matter() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = "interfaces: [{name: eth9, type: ethernet}]\n";
+        std::fs::write(dir.path().join("a.yml"), text).unwrap();
+        let options = Options { directory: dir.path().to_owned(), ..Options::default() };
+        let never = Record::default();
+        let without = Found { index: Index::default(), ..found("n1", &["52:54:00:00:00:0b"], &[]) };
+        assert_eq!(awaited(&options, &never, &without), Awaited::Nothing);
+        let of_others = found("n1", &["52:54:00:00:00:0b"], &["a.yml"]);
+        assert_eq!(awaited(&options, &never, &of_others), Awaited::MoreNics);
+        let own = found("n1", &[MAC], &["a.yml"]);
+        assert_eq!(awaited(&options, &never, &own), Awaited::Nics(vec!["eth9".into()]));
+        let (hash, none) = (Hash::of(text.as_bytes()), BTreeMap::new());
+        let applied =
+            Applied { file: "a.yml".into(), hash, nics: none.clone(), called: none, provisional: false };
+        let applied = Record { applied: Some(applied), ..never };
+        assert_eq!(awaited(&options, &applied, &own), Awaited::MoreNics, "it may be broken");
+        assert_eq!(awaited(&options, &applied, &found("localhost", &[], &["a.yml"])), Awaited::HostName);
+    }
 }

@@ -42,8 +42,8 @@ pub fn on_every_host(cluster: &Cluster) -> Vec<Fault> {
     found.collect()
 }
 
-/// Those of links that hosts share. A loopback or dummy interface may have an anycast address, and a VRF addresses of
-/// a network of its own.
+/// Those of links that hosts share. A loopback or dummy interface may have an anycast address, a VRF addresses of a network
+/// of its own, and a bridge without ports leads to nobody outside its host.
 fn addresses(state: &Value) -> Vec<(Path, IpAddr)> {
     let in_vrf: Vec<&str> = interfaces(state)
         .iter()
@@ -54,11 +54,17 @@ fn addresses(state: &Value) -> Vec<(Path, IpAddr)> {
     let shared = |interface: &Value| {
         !matches!(kind(interface), InterfaceKind::Loopback | InterfaceKind::Dummy)
             && name(interface) != "lo"
+            && !is_internal(interface)
             && !in_vrf.contains(&name(interface))
     };
     let path = Path::root().key("interfaces");
     let ours = interfaces(state).iter().enumerate().filter(|(_, it)| is_up(it) && shared(it));
     ours.flat_map(|(index, interface)| of_interface(interface, &path.index(index))).collect()
+}
+
+fn is_internal(interface: &Value) -> bool {
+    kind(interface) == InterfaceKind::LinuxBridge
+        && state::ports(interface).is_none_or(|ports| ports.is_empty())
 }
 
 fn of_interface(interface: &Value, path: &Path) -> Vec<(Path, IpAddr)> {

@@ -16,9 +16,13 @@ macro_rules! unit {
     };
 }
 
-/// Apply a host's document at first boot, and watch for one that changes.
-const ENABLED: [(&str, &str); 2] =
-    [unit!("linesman-firstboot.service"), unit!("linesman-firstboot-changed.path")];
+/// Apply a host's document at first boot, watch for one that changes, and end what a power cut interrupted.
+const ENABLED: [(&str, &str); 4] = [
+    unit!("linesman-firstboot.service"),
+    unit!("linesman-firstboot-changed.path"),
+    unit!("linesman-recover-boot.service"),
+    unit!("linesman-recover.service"),
+];
 const STARTED_BY_OTHERS: (&str, &str) = unit!("linesman-firstboot-changed.service");
 const NMSTATE_CONFIGURATION: &str = "nmstate-configuration.service";
 const DROP_IN: &str = "10-linesman.conf";

@@ -1,7 +1,7 @@
 //! What there is of br-ex, and what the host remembers of the document that it was installed with.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use linesman_core::doctor::br_ex::{BrEx, DefaultRoute, FirstBoot, Link, NAME, OvsBridge};
 use linesman_core::document::tree;
@@ -50,13 +50,17 @@ fn declares(file: &str) -> bool {
     let Ok(text) = fs::read_to_string(Path::new(DOCUMENTS).join(file)) else { return false };
     let Ok(document) = tree(&text) else { return false };
     let document = document.to_value();
-    let desired = document.get("desiredState").unwrap_or(&document);
+    // As a policy, as the spec of one, or with captures.
+    let sections = [&["spec", "desiredState"][..], &["desiredState"], &["desired"]];
+    let desired = sections.iter().find_map(|keys| state::at(&document, keys)).unwrap_or(&document);
     state::interfaces(desired).iter().any(|entry| state::name(entry) == NAME && state::is_up(entry))
 }
 
 fn has_documents() -> bool {
     let entries = fs::read_dir(DOCUMENTS).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).any(|path| path.extension().is_some_and(|ending| ending == "yml"))
+    let is_document =
+        |path: PathBuf| path.extension().is_some_and(|ending| ending == "yml" || ending == "yaml");
+    entries.map(|entry| entry.path()).any(is_document)
 }
 
 async fn kernel(br_ex: &mut BrEx) {

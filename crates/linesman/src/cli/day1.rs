@@ -67,8 +67,8 @@ fn role(text: &str) -> Result<String, String> {
 #[derive(Debug, Args)]
 #[command(mut_group("ChangeArgs", |group| group.requires("apply")))]
 pub struct BrexArgs {
-    /// Uplink of the bridge: a NIC, a bond or a VLAN [default: the one that an earlier run chose, while it has a default
-    /// route; otherwise that of the default route with the lowest metric, IPv4 before IPv6]
+    /// Uplink of the bridge: a NIC, a bond or a VLAN [default: the one that an earlier run or configure-ovs chose, while it
+    /// has a default route; otherwise that of the default route with the lowest metric, IPv4 before IPv6]
     #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(completion::interfaces))]
     pub interface: Option<String>,
 

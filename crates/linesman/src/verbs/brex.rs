@@ -26,10 +26,12 @@ pub async fn run(args: BrexArgs, format: Format, settings: &Settings) -> Exit {
         BridgeName::BrEx => Bridge::BrEx,
         BridgeName::BrEx1 => Bridge::BrEx1,
     };
+    let own = uplink_choice::read(&settings.state_dir, bridge.name());
+    let foreign = || uplink_choice::of_configure_ovs().filter(|_| bridge == Bridge::BrEx);
     let options = Options {
         bridge,
         interface: args.interface.clone(),
-        earlier: uplink_choice::read(&settings.state_dir, bridge.name()),
+        earlier: own.or_else(foreign),
         userspace_datapath: !ovs::has_kernel_datapath().await,
     };
     match derive(&observed, &facts, &options) {
