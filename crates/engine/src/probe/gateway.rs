@@ -5,7 +5,7 @@ use std::{
     pin::pin,
 };
 
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, join_all, select};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use linesman_core::probe::Family;
@@ -34,14 +34,13 @@ struct Gateways {
 }
 
 /// It is the preferred default route that traffic takes: that the gateway of another one answers does not make up for it, and is
-/// said.
+/// said. With several gateways of equal preference traffic takes each of them, so that one which does not answer is said, too.
 pub(super) async fn check(family: Family, not_from: &[IpAddr], deadline: Instant) -> Finding {
     let netlink = Netlink::open()?;
     let routes = netlink.default_routes().await?;
     let Gateways { preferred, others } = gateways(&routes, family)?;
     let reach = |gateway: &'_ Gateway| reach(&netlink, gateway.clone(), not_from, deadline);
-    let first = async |gateways: &[Gateway]| first_success(gateways.iter().map(reach)).await;
-    let mut preferred = pin!(first(&preferred));
+    let mut preferred = pin!(async { together(join_all(preferred.iter().map(reach)).await) });
     let mut others = pin!(async {
         match others.is_empty() {
             true => std::future::pending().await,
@@ -66,6 +65,19 @@ pub(super) async fn check(family: Family, not_from: &[IpAddr], deadline: Instant
         Ok(Ok(ip)) => Ok(Some(unpreferred(&failure, ip))),
         _ => Err(failure.into()),
     }
+}
+
+/// As long as one answers, there is a way; a remark that was not there before a change speaks against it.
+fn together(outcomes: Vec<Result<Option<String>, ProbeFailure>>) -> Result<Option<String>, ProbeFailure> {
+    let (answered, failed): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
+    let failures: Vec<ProbeFailure> = failed.into_iter().filter_map(Result::err).collect();
+    if answered.is_empty() {
+        return Err(ProbeFailure::All(failures));
+    }
+    let partly = (!failures.is_empty())
+        .then(|| format!("{}; other gateways of the default route do", ProbeFailure::All(failures)));
+    let notes: Vec<String> = answered.into_iter().flatten().flatten().chain(partly).collect();
+    Ok((!notes.is_empty()).then(|| notes.join("; ")))
 }
 
 fn unpreferred(failure: &ProbeFailure, ip: IpAddr) -> String {
@@ -196,6 +208,23 @@ mod tests {
             (ips(&found.preferred), ips(&found.others)),
             (vec!["10.0.0.1".into()], vec!["10.1.0.1".into()])
         );
+    }
+
+    #[test]
+    fn every_gateway_of_the_preferred_route_counts() {
+        let silent = |ip: &str| Err(ProbeFailure::NoAnswer { peer: ip.to_owned() });
+        let layer_2 = || Ok(Some("10.0.0.2 answers at layer 2 only, not to ICMP".to_owned()));
+        assert_eq!(together(vec![Ok(None), Ok(None)]).unwrap(), None);
+        assert_eq!(
+            together(vec![silent("10.0.0.250"), Ok(None)]).unwrap().unwrap(),
+            "10.0.0.250 does not answer; other gateways of the default route do"
+        );
+        assert_eq!(
+            together(vec![layer_2(), silent("10.0.0.250")]).unwrap().unwrap(),
+            "10.0.0.2 answers at layer 2 only, not to ICMP; 10.0.0.250 does not answer; other gateways of the default route do"
+        );
+        let all = together(vec![silent("10.0.0.1"), silent("10.0.0.250")]).unwrap_err();
+        assert_eq!(all.to_string(), "10.0.0.1 does not answer; 10.0.0.250 does not answer");
     }
 
     #[test]
