@@ -10,4 +10,4 @@ pub use decide::{Action, Adopted, Cause, Occasion, OnChange, Situation, decide};
 pub use needed::{missing, uncertain};
 pub use overlay::under_policies;
 pub use record::{Applied, DocumentState, Hash, Record, Selected};
-pub use rename::{Renamed, mentions, renamed, with_names};
+pub use rename::{Renamed, known_as, mentions, renamed, with_names};

@@ -37,6 +37,11 @@ pub struct IndexedHost {
     pub nics: BTreeMap<String, MacAddress>,
 }
 
+/// Whether a file may be the document of a host, by its name.
+pub fn is_host_file(name: &str) -> bool {
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
 impl Index {
     /// Whether a NIC may tell which file is whose.
     pub fn lists_macs(&self) -> bool {

@@ -37,6 +37,13 @@ impl Record {
         Self { files: files.iter().map(|file| (file.name.clone(), fingerprint(&file.text))).collect() }
     }
 
+    /// Without names that lead elsewhere: nothing like that is generated.
+    #[must_use]
+    pub fn of_this_directory(mut self) -> Self {
+        self.files.retain(|name, _| !name.contains('/') && name != "..");
+        self
+    }
+
     /// Files of which the directory's content must be known before anything is decided.
     pub fn concerned<'a>(&'a self, files: &'a [GeneratedFile]) -> Vec<&'a str> {
         let mut names: Vec<&str> = self
@@ -110,6 +117,12 @@ mod tests {
 
     fn present(files: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
         files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect()
+    }
+
+    #[test]
+    fn a_record_does_not_reach_beyond_its_directory() {
+        let record = Record::of(&[file("../victim", "1"), file("/etc/hosts", "1"), file("a.yml", "1")]);
+        assert_eq!(record.of_this_directory(), Record::of(&[file("a.yml", "1")]));
     }
 
     #[test]

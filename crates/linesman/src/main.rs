@@ -105,7 +105,7 @@ async fn run(cli: Cli) -> Exit {
         Verb::Import(args) => verbs::import::run(args, format).await,
         Verb::Generate(args) => verbs::generate::run(&args, format),
         Verb::Firstboot(args) => verbs::firstboot::run(args, format, &settings).await,
-        Verb::Brex(args) => verbs::brex::run(args, format, &settings).await,
+        Verb::Brex(args) => Box::pin(verbs::brex::run(args, format, &settings)).await,
         Verb::Doctor => verbs::doctor::run(format, &settings).await,
         Verb::Gather(args) => verbs::gather::run(args, format, &settings).await,
         Verb::Recover(args) => verbs::recover::run(args, format, &settings).await,

@@ -26,7 +26,7 @@ fn forget(installed: &Installed) {
     let host = &installed.host;
     host.apply(&eth0(installed.node()));
     let script = format!(
-        "rm -rf /run/systemd/system/{UNIT}.d /var/lib/linesman/first-boot.json /etc/nmstate/openshift/*
+        "rm -rf /run/systemd/system/{UNIT}.d /var/lib/linesman/first-boot.* /etc/nmstate/openshift/*
 systemctl daemon-reload; systemctl stop {UNIT}"
     );
     installed.node().sh(&script).unwrap();

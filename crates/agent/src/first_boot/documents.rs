@@ -8,7 +8,7 @@ use std::path::Path;
 
 use linesman_core::policy::Policy;
 use linesman_day1::first_boot::Hash;
-use linesman_day1::index::{FILE, Index};
+use linesman_day1::index::{FILE, Index, is_host_file};
 
 use crate::sources;
 
@@ -42,6 +42,8 @@ pub enum Unreadable {
     Directory { path: String, source: std::io::Error },
     #[error("{path} is damaged: {source}")]
     Index { path: String, source: serde_json::Error },
+    #[error("{path} is not a file")]
+    NotAFile { path: String },
 }
 
 /// A version of a file: some replace a file, others write into it.
@@ -68,7 +70,8 @@ fn is_document(name: &str) -> bool {
     !name.starts_with('.') && name != super::record_file::FLAG
 }
 
-/// What is in the directory. A file without content is none: MachineConfigs empty files that they cannot remove.
+/// What is in the directory. A file without content is none: MachineConfigs empty files that they cannot remove. One that
+/// cannot be read, or leads nowhere at the moment, is not gone.
 pub fn index(directory: &Path) -> Result<Index, Unreadable> {
     let called = |path: &Path| path.display().to_string();
     let failed = |source| Unreadable::Directory { path: called(directory), source };
@@ -79,13 +82,21 @@ pub fn index(directory: &Path) -> Result<Index, Unreadable> {
     };
     let mut files = Vec::new();
     for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let found = fs::metadata(entry.path());
-        if found.is_ok_and(|found| found.is_file() && found.len() > 0) {
-            files.extend(entry.file_name().into_string());
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.starts_with('.') || !is_host_file(name) {
+            continue;
+        }
+        let failed = |source| Unreadable::Directory { path: called(&path), source };
+        match fs::metadata(&path) {
+            Ok(found) if !found.is_file() => return Err(Unreadable::NotAFile { path: called(&path) }),
+            Ok(found) if found.len() == 0 => {}
+            Ok(_) => files.push(name.to_owned()),
+            // Removed since the directory was listed; a symbolic link that leads nowhere is still there.
+            Err(_) if fs::symlink_metadata(&path).is_err() => {}
+            Err(error) => return Err(failed(error)),
         }
     }
-    files.retain(|file| !file.starts_with('.'));
     files.sort();
     let path = directory.join(FILE);
     let index = match fs::read(&path) {
@@ -113,6 +124,13 @@ mod tests {
         }
         let files: Vec<String> = index(dir.path()).unwrap().hosts.into_iter().map(|host| host.file).collect();
         assert_eq!(files, ["a.yml"]);
+        let link = dir.path().join("e.yml");
+        std::os::unix::fs::symlink("/nowhere/e.yml", &link).unwrap();
+        assert!(index(dir.path()).unwrap_err().to_string().contains("e.yml"), "it may be mounted later");
+        fs::remove_file(&link).unwrap();
+        fs::create_dir(&link).unwrap();
+        assert!(index(dir.path()).unwrap_err().to_string().ends_with("e.yml is not a file"));
+        fs::remove_dir(&link).unwrap();
         fs::write(dir.path().join(FILE), "").unwrap();
         assert_eq!(index(dir.path()).unwrap().hosts.len(), 1, "emptied like a document");
         fs::write(dir.path().join(FILE), "{").unwrap();

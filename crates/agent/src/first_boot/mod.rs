@@ -104,7 +104,10 @@ pub async fn run(
     mut stop: watch::Receiver<bool>,
     say: &mut dyn FnMut(Progress),
 ) -> crate::Result<Report> {
-    let _alone = lock::wait(&settings.run_dir, &mut stop).await?;
+    if options.dry_run {
+        return Box::pin(follow(options, settings, stop, say)).await;
+    }
+    let _alone = lock::wait(&settings.run_dir, &mut stop, say).await?;
     let mut rounds = 1;
     loop {
         let seen = documents::fingerprint(&options.directory);
@@ -127,10 +130,9 @@ async fn follow(
     let mut file = RecordFile::take(settings, options)?;
     let found = wait::settle(options, &file.record, &mut stop, say).await?;
     say(Progress::Line(found.choice.to_string()));
+    let (policies, options) = &policies(options, settings, say);
     let kept = still_applied(options, &found, &file.record);
-    if let Some(reason) = found.is_inconclusive(&file.record, kept.is_some()) {
-        return Ok(Report { record: file.record, end: End::Refused(crate::act::hindered(reason)) });
-    }
+    let inconclusive = found.is_inconclusive(&file.record, kept.is_some());
     let loaded = match kept {
         Some(document) => {
             say(Progress::Line(format!(
@@ -141,6 +143,12 @@ async fn follow(
         }
         None => load(options, &found),
     };
+    let is_unchanged =
+        inconclusive.is_none() && matches!(&loaded, Loaded::Document(document) if file.is_applied(document));
+    follow_names(options, settings, stop.clone(), say, &mut file, &found, policies, is_unchanged).await?;
+    if let Some(reason) = inconclusive {
+        return Ok(Report { record: file.record, end: End::Refused(crate::act::hindered(reason)) });
+    }
     let document = match loaded {
         Loaded::Document(document) => document,
         Loaded::None { reason } => {
@@ -150,7 +158,7 @@ async fn follow(
         Loaded::Wrong { state, outcome } => {
             let reason = outcome.why().unwrap_or_default();
             if !file.falls_back(options) {
-                file.select(&found, None)?;
+                file.select(&found, None, options)?;
             }
             if state == DocumentState::Failed {
                 file.record.succeeded = Some(false);
@@ -160,17 +168,10 @@ async fn follow(
             return end(options, settings, file, End::Refused(outcome)).await;
         }
     };
-    let policies = match StateFile::ledger(&settings.state_dir).read::<Ledger>() {
-        Ok(ledger) => ledger.applied(),
-        Err(error) => {
-            file.select(&found, Some(&document))?;
-            return Err(error);
-        }
-    };
     let host = Host {
         renamed: found.renamed_since_applied(&file.record),
         lost: lost(&document.policy.state)?,
-        adopted: adopted(&document.policy.state, &policies),
+        adopted: adopted(&document.policy.state, policies),
     };
     let action = decide(&situation(options, &file.record, Some(&document), &host));
     for change in found.other_names(&document.policy.state, &file.record) {
@@ -179,13 +180,9 @@ async fn follow(
     if options.dry_run {
         return Ok(Report { record: file.record, end: End::Would(action) });
     }
-    if options.occasion == Occasion::Boot && !host.renamed.is_empty() && matches!(action, Action::Compare(_))
-    {
-        follow_names(options, settings, stop.clone(), say, &mut file, &found, &policies).await;
-    }
     let (state, nics) = on_this_host(&document, &found, &file.record);
-    let state = without_policies_own(state, &policies);
-    file.select(&found, Some(&document))?;
+    let state = without_policies_own(state, policies);
+    file.select(&found, Some(&document), options)?;
     let ended = match action {
         Action::Nothing | Action::Withdraw | Action::Keep => {
             file.keep();
@@ -195,17 +192,17 @@ async fn follow(
         Action::Apply(cause) => {
             say(Progress::Line(why_applied(&cause).to_owned()));
             file.begin(&document)?;
-            let state = under_policies(&state, &found.as_called_here(&policies, &file.record));
+            let state = under_policies(&state, &found.as_called_here(policies, &file.record));
             let request = act::request(&document, state, options);
             let outcome = act::apply(&request, options, settings, stop, say).await;
-            file.applied(&document, nics, &outcome, options);
+            file.applied(&document, nics, &found, &outcome, options);
             End::Applied(outcome)
         }
         Action::Compare(cause) => {
             let request = act::request(&document, state, options);
             match act::compare(&request).await {
                 Ok(plan) => {
-                    file.compared(&document, nics, &plan, &cause, options);
+                    file.compared(&document, nics, &found, &plan, &cause, options);
                     End::Compared(plan)
                 }
                 Err(outcome) => {
@@ -237,8 +234,10 @@ fn on_this_host(document: &Document, found: &Found, record: &Record) -> (Value, 
     (state, nics)
 }
 
-/// Profiles that name NICs as they are no longer called connect nobody, whatever is to become of a document that has
-/// changed since: the one that was applied is applied again, with the names of today.
+/// Profiles that name NICs as they are no longer called connect nobody, whatever is to become of the document that is there
+/// now, or whether it can be read at all: the one that was applied is applied again, with the names of today. One that is
+/// there unchanged is not taken twice.
+#[expect(clippy::too_many_arguments)]
 async fn follow_names(
     options: &Options,
     settings: &Settings,
@@ -247,18 +246,45 @@ async fn follow_names(
     file: &mut RecordFile,
     found: &Found,
     policies: &[Policy],
-) {
-    let Some(kept) = file.kept() else { return };
+    is_unchanged: bool,
+) -> crate::Result<()> {
+    let is_boot = options.occasion == Occasion::Boot && !options.dry_run;
+    if !is_boot || found.renamed_since_applied(&file.record).is_empty() {
+        return Ok(());
+    }
+    let Some(kept) = file.kept() else {
+        let lost = "its NICs have other names now, and the document that was applied was not kept";
+        say(Progress::Line(lost.to_owned()));
+        return Ok(());
+    };
+    let is_the_same = file.is_applied(&kept);
+    if is_unchanged && is_the_same {
+        return Ok(());
+    }
     let (state, nics) = on_this_host(&kept, found, &file.record);
     let state = without_policies_own(state, policies);
     let state = under_policies(&state, &found.as_called_here(policies, &file.record));
     say(Progress::Line(format!("{} as it was applied: {}", kept.file, why_applied(&Cause::Renamed))));
     let request = act::request(&kept, state, options);
     let outcome = act::apply(&request, options, settings, stop, say).await;
-    if outcome.succeeded() {
-        file.hold(&kept, nics);
-    } else {
+    if !outcome.succeeded() {
         say(Progress::Line(format!("it was not applied: {}", outcome.why().unwrap_or_default())));
+    } else if is_the_same || !is_unchanged {
+        file.followed(nics, found);
+        file.store()?;
+    }
+    Ok(())
+}
+
+/// What policies have applied. If that is not known, they may have changed anything: a document that has changed is only
+/// compared.
+fn policies(options: &Options, settings: &Settings, say: &mut dyn FnMut(Progress)) -> (Vec<Policy>, Options) {
+    match StateFile::ledger(&settings.state_dir).read::<Ledger>() {
+        Ok(ledger) => (ledger.applied(), options.clone()),
+        Err(error) => {
+            say(Progress::Line(format!("it is not known what policies have applied: {error}")));
+            (Vec::new(), Options { on_change: OnChange::Report, ..options.clone() })
+        }
     }
 }
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use linesman_core::mac_address::MacAddress;
 use linesman_core::outcome::Outcome;
 use linesman_core::plan::Plan;
 use linesman_daemon::clock;
-use linesman_day1::first_boot::{Applied, Cause, DocumentState, Record, Selected};
+use linesman_day1::first_boot::{Applied, Cause, DocumentState, Hash, Record, Selected, known_as};
 use linesman_day1::select::Choice;
 use linesman_engine::atomic_file;
 use linesman_engine::transaction::Settings;
@@ -43,25 +43,39 @@ pub struct RecordFile {
     provisional: bool,
 }
 
+/// Where the record is missing or damaged, the document that was kept tells that one was applied.
+fn known_from(state_dir: &Path) -> Option<Applied> {
+    let bytes = fs::read(state_dir.join(KEPT)).ok()?;
+    let (nics, called) = (BTreeMap::new(), BTreeMap::new());
+    Some(Applied { file: String::new(), hash: Hash::of(&bytes), nics, called, provisional: false })
+}
+
 impl RecordFile {
     pub fn take(settings: &Settings, options: &Options) -> Result<Self> {
         let state_file = StateFile::first_boot(&settings.state_dir);
-        let record = match state_file.read() {
+        let mut record: Record = match state_file.read() {
             // It would be put aside.
             Err(Error::DamagedStateFile { .. }) if options.dry_run => Record::default(),
             Err(Error::DamagedStateFile { .. }) => state_file.take()?,
             read => read?,
         };
+        if record == Record::default() {
+            record.applied = known_from(&settings.state_dir);
+        }
         let (flag, state_dir) = (options.directory.join(FLAG), settings.state_dir.clone());
         let (dry_run, provisional) = (options.dry_run, false);
         Ok(Self { record, state_file, flag, state_dir, dry_run, provisional })
     }
 
-    /// The document that was applied last; none if it was not kept.
+    /// The document that was applied last, in a transaction; none if it was not kept.
     pub fn kept(&self) -> Option<Document> {
         let kept = Document::read(&self.state_dir, KEPT).ok()?;
-        let applied = self.record.applied.as_ref().filter(|applied| applied.hash == kept.hash)?;
+        let applied = self.record.applied.as_ref()?;
         Some(Document { file: applied.file.clone(), ..kept })
+    }
+
+    pub fn is_applied(&self, document: &Document) -> bool {
+        self.record.applied.as_ref().is_some_and(|applied| applied.hash == document.hash)
     }
 
     pub fn store(&self) -> Result<()> {
@@ -70,10 +84,10 @@ impl RecordFile {
 
     /// A document is in use as soon as it is selected: what the host gets instead of it would be guessed. The same goes for
     /// one that cannot be read, and while it is open which one it is.
-    pub fn select(&mut self, found: &Found, document: Option<&Document>) -> Result<()> {
+    pub fn select(&mut self, found: &Found, document: Option<&Document>, options: &Options) -> Result<()> {
         self.provisional = found.is_uncertain();
         // Others configure this host until the next attempt.
-        let fell_back = !self.record.in_use && self.record.succeeded == Some(false);
+        let fell_back = options.fall_back && !self.record.in_use && self.record.succeeded == Some(false);
         if let (Some(document), Choice::File { file, why }) = (document, &found.choice)
             && document.file == *file
         {
@@ -90,8 +104,14 @@ impl RecordFile {
     /// First on record, so that a flag which is there without its document is known to be ours.
     fn use_it(&mut self, document: Option<&Document>) -> Result<()> {
         self.record.in_use = true;
-        self.store()?;
-        self.raise_flag(document.map(|document| document.bytes.as_slice()).unwrap_or_default())
+        let stored = self.store();
+        // A disk that is full is no reason to leave the host to others.
+        match document {
+            Some(document) => self.raise_flag(&document.bytes)?,
+            None if self.flag.exists() => {}
+            None => self.raise_flag(&[])?,
+        }
+        stored
     }
 
     /// Before the host is touched.
@@ -103,10 +123,18 @@ impl RecordFile {
         self.store()
     }
 
-    pub fn applied(&mut self, document: &Document, nics: Nics, outcome: &Outcome, options: &Options) {
+    pub fn applied(
+        &mut self,
+        document: &Document,
+        nics: Nics,
+        found: &Found,
+        outcome: &Outcome,
+        options: &Options,
+    ) {
         self.record.succeeded = Some(outcome.succeeded());
         if outcome.succeeded() {
-            self.hold(document, nics);
+            self.hold(document, nics, found);
+            self.keep_document(document);
             return self.record.turn(DocumentState::Applied, "", clock::now());
         }
         let message = self.fallen_back(crate::act::reason(outcome), options);
@@ -130,13 +158,19 @@ impl RecordFile {
         &mut self,
         document: &Document,
         nics: Nics,
+        found: &Found,
         plan: &Plan,
         cause: &Cause,
         options: &Options,
     ) {
         let (state, message) = match (plan.is_empty(), cause) {
             (true, _) => {
-                self.hold(document, nics);
+                let is_first = self.record.applied.is_none();
+                self.hold(document, nics, found);
+                // What brought the host up is what brings it up again with other names, and this may be a part of it only.
+                if is_first {
+                    self.keep_document(document);
+                }
                 self.record.succeeded = Some(true);
                 (DocumentState::Applied, "this host is already as the document declares".to_owned())
             }
@@ -159,10 +193,36 @@ impl RecordFile {
         }
     }
 
-    pub fn hold(&mut self, document: &Document, nics: Nics) {
+    fn hold(&mut self, document: &Document, nics: Nics, found: &Found) {
         let (file, hash) = (document.file.clone(), document.hash.clone());
-        let (nics, called) = (nics.names, nics.called);
-        self.record.applied = Some(Applied { file, hash, nics, called, provisional: self.provisional });
+        self.record.applied = Some(Applied {
+            file,
+            hash,
+            nics: self.known_nics(nics.names, found),
+            called: nics.called,
+            provisional: self.provisional,
+        });
+    }
+
+    /// What was applied is there by the names of today.
+    pub fn followed(&mut self, nics: Nics, found: &Found) {
+        let names = self.known_nics(nics.names, found);
+        if let Some(applied) = &mut self.record.applied {
+            applied.nics = names;
+            applied.called.extend(nics.called);
+        }
+    }
+
+    /// Also NICs of earlier documents: what these brought stays on the host.
+    fn known_nics(&self, now: BTreeMap<String, MacAddress>, found: &Found) -> BTreeMap<String, MacAddress> {
+        let before =
+            self.record.applied.as_ref().map(|applied| known_as(&applied.nics, &found.identity.nics));
+        let mut all = before.unwrap_or_default();
+        all.extend(now);
+        all
+    }
+
+    fn keep_document(&self, document: &Document) {
         let path = self.state_dir.join(KEPT);
         if let Err(error) = atomic_file::write(&path, &document.bytes, 0o600) {
             tracing::warn!("cannot write {}: {error}", path.display());
@@ -175,6 +235,9 @@ impl RecordFile {
         let since = Record { state: self.record.state, since: self.record.since, ..Record::default() };
         self.record = since;
         self.record.turn(DocumentState::Withdrawn, message, clock::now());
+        if !self.dry_run {
+            drop(fs::remove_file(self.state_dir.join(KEPT)));
+        }
         self.remove_flag()
     }
 

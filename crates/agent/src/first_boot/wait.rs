@@ -43,13 +43,19 @@ impl Found {
     /// Why a document that was chosen before is neither withdrawn nor replaced by the cluster-wide one, if so: it is still
     /// there, and only what led to it is missing now. A NIC may be broken.
     pub fn is_inconclusive(&self, record: &Record, is_kept: bool) -> Option<String> {
-        let selected = record.selected.as_ref().filter(|selected| !selected.provisional)?;
-        let file = &selected.file;
+        let selected = record.selected.as_ref().filter(|selected| !selected.provisional);
         if self.is_uncertain() {
-            return Some(format!(
-                "this host does not know its name, by which {file} was chosen before; nothing is concluded from that"
-            ));
+            let before = match selected {
+                Some(selected) => format!("{} was chosen before ({})", selected.file, selected.why),
+                None if record.in_use && record.selected.is_none() => {
+                    "there was a document for it".to_owned()
+                }
+                None => return None,
+            };
+            return Some(format!("this host has no name yet, and {before}; nothing is concluded from that"));
         }
+        let selected = selected?;
+        let file = &selected.file;
         let (Choice::None { reason } | Choice::File { why: Match::ClusterWide { reason }, .. }) =
             &self.choice
         else {
@@ -261,7 +267,10 @@ mod tests {
         assert_eq!(gone.is_inconclusive(&Record::default(), false), None);
         assert_eq!(found("n1", &[MAC], &["a.yml"]).is_inconclusive(&chosen("a.yml"), false), None);
         let unnamed = found("localhost", &other, &["a.yml"]);
-        assert!(unnamed.is_inconclusive(&chosen("a.yml"), true).unwrap().contains("does not know its name"));
+        assert!(unnamed.is_inconclusive(&chosen("a.yml"), true).unwrap().contains("no name yet"));
+        let unreadable = Record { in_use: true, ..Record::default() };
+        assert!(unnamed.is_inconclusive(&unreadable, false).unwrap().contains("there was a document"));
+        assert_eq!(unnamed.is_inconclusive(&Record::default(), false), None, "there was none");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Why no br-ex can be derived.
 
 use linesman_core::codes::day1::{
-    BRIDGE_NAME_TAKEN, NO_DEFAULT_ROUTE, OTHER_UPLINK, UNKNOWN_UPLINK, UNSUITABLE_UPLINK, UPLINK_IN_USE,
+    BRIDGE_NAME_TAKEN, BRIDGE_UNUSABLE, NO_DEFAULT_ROUTE, OTHER_UPLINK, UNKNOWN_UPLINK, UNSUITABLE_UPLINK,
+    UPLINK_IN_USE,
 };
 use linesman_core::interface_kind::InterfaceKind;
 use linesman_core::interface_name::BadName;
@@ -28,6 +29,8 @@ pub enum BrexError {
     OtherUplink { bridge: Bridge, uplink: String, wanted: String },
     #[error("{bridge} exists and is of type {kind}, not a bridge of Open vSwitch")]
     NameTaken { bridge: Bridge, kind: InterfaceKind },
+    #[error("{bridge} is on {uplink}, but cannot be used: {reason}")]
+    Unusable { bridge: Bridge, uplink: String, reason: String },
 }
 
 impl BrexError {
@@ -42,6 +45,7 @@ impl BrexError {
             Self::InUse { .. } => UPLINK_IN_USE,
             Self::OtherUplink { .. } => OTHER_UPLINK,
             Self::NameTaken { .. } => BRIDGE_NAME_TAKEN,
+            Self::Unusable { .. } => BRIDGE_UNUSABLE,
         }
     }
 
@@ -69,6 +73,10 @@ impl BrexError {
                 )
             }
             Self::NameTaken { bridge, .. } => format!("rename or remove {bridge} first"),
+            Self::Unusable { bridge, .. } => format!(
+                "run `linesman recover`; then activate it with `nmcli connection up {bridge}-if`, or remove a bridge that \
+                 nobody uses with `ovs-vsctl del-br {bridge}`"
+            ),
         }
     }
 

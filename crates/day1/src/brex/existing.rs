@@ -1,7 +1,9 @@
 //! The bridge as the host has it.
 
+use std::net::IpAddr;
+
 use linesman_core::interface_kind::InterfaceKind;
-use linesman_core::state::{interfaces, kind, name, ports};
+use linesman_core::state::{addresses, condition, interfaces, kind, name, ports};
 use serde_json::Value;
 
 use super::{BrexError, Bridge, Options};
@@ -22,11 +24,36 @@ pub(super) fn uplink(observed: &Value, options: &Options) -> Result<Option<Strin
         return Ok(None);
     }
     let uplink = uplinks.join(", ");
+    if let Some(reason) = unusable(observed, bridge, &uplinks) {
+        return Err(BrexError::Unusable { bridge, uplink, reason });
+    }
     match &options.interface {
         Some(wanted) if !uplinks.contains(&wanted.as_str()) => {
             Err(BrexError::OtherUplink { bridge, uplink, wanted: wanted.clone() })
         }
         _ => Ok(Some(uplink)),
+    }
+}
+
+/// Rows in the database of Open vSwitch alone carry nothing.
+fn unusable(observed: &Value, bridge: Bridge, uplinks: &[&str]) -> Option<String> {
+    let is_own = |it: &&Value| kind(it) == InterfaceKind::OvsInterface && name(it) == bridge.name();
+    let own = interfaces(observed).iter().find(is_own)?;
+    if condition(own) != "up" {
+        return Some(format!("the interface {bridge} is down"));
+    }
+    let is_uplink = |it: &&Value| uplinks.contains(&name(it)) && !kind(it).is_userspace();
+    let mut devices = interfaces(observed).iter().filter(is_uplink);
+    devices.find_map(|device| {
+        let address = addresses(device).find(|address| !is_link_local(address.addr()))?;
+        Some(format!("{} has the address {address}", name(device)))
+    })
+}
+
+fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_link_local(),
+        IpAddr::V6(v6) => v6.is_unicast_link_local(),
     }
 }
 

@@ -9,7 +9,7 @@ pub struct Situation<'a> {
     pub record: &'a Record,
     /// Of the document that is for this host now; none: there is none.
     pub hash: Option<&'a Hash>,
-    /// NICs of the applied document that are called differently now.
+    /// NICs of the applied document that are called differently now, and have not been followed with what was applied.
     pub renamed: &'a [Renamed],
     /// Interfaces of the document that no profile on disk brings up.
     pub lost: &'a [String],
@@ -92,6 +92,10 @@ pub fn decide(situation: &Situation<'_>) -> Action {
         }
         let cause = Cause::Lost(situation.lost.to_vec());
         return if is_boot { Action::Apply(cause) } else { Action::Compare(cause) };
+    }
+    if is_boot && applied.is_some() && !situation.renamed.is_empty() {
+        // What was applied is not known any more, and its profiles name no NIC: only this document can connect the host.
+        return Action::Apply(Cause::Renamed);
     }
     if !situation.adopted.is_empty() {
         return Action::Compare(Cause::Adopted(situation.adopted.to_vec()));
@@ -263,6 +267,19 @@ mod tests {
         };
         let gone = || Cause::Lost(lost.to_vec());
         assert_eq!(with(&renamed, &lost, &adopted, BOOT), Action::Apply(Cause::Renamed));
+        let edited = Record { applied: applied("0").applied, ..applied("1") };
+        let situation = Situation {
+            record: &edited,
+            hash: Some(&Hash::of(b"1")),
+            renamed: &renamed,
+            lost: &[],
+            adopted: &[],
+            occasion: BOOT,
+            on_change: OnChange::Report,
+        };
+        assert_eq!(decide(&situation), Action::Apply(Cause::Renamed), "nothing else connects the host");
+        let situation = Situation { occasion: RUNNING, ..situation };
+        assert_eq!(decide(&situation), Action::Compare(Cause::Changed));
         assert_eq!(with(&[], &lost, &[], BOOT), Action::Apply(gone()));
         assert_eq!(with(&[], &lost, &[], RUNNING), Action::Compare(gone()));
         assert_eq!(with(&[], &lost, &adopted, BOOT), Action::Keep, "a policy may have removed it");

@@ -14,8 +14,18 @@ pub struct Renamed {
 }
 
 /// Properties whose value is the name of an interface, wherever they are in a document.
-const NAMES: [&str; 7] =
-    ["name", "base-iface", "controller", "copy-mac-from", "next-hop-interface", "iif", "physdev"];
+const NAMES: [&str; 10] = [
+    "name",
+    "base-iface",
+    "controller",
+    "copy-mac-from",
+    "next-hop-interface",
+    "iif",
+    "physdev",
+    "primary",
+    "port1",
+    "port2",
+];
 /// Lists of such names.
 const LISTS: [&str; 4] = ["port", "ports", "slaves", "interfaces"];
 
@@ -29,6 +39,16 @@ pub fn renamed(known: &BTreeMap<String, MacAddress>, nics: &[Nic]) -> Vec<Rename
         (!keeps_name).then(|| Renamed { from: name.clone(), to: first.name.clone() })
     };
     known.iter().filter_map(elsewhere).collect()
+}
+
+/// What was known, by the names of today.
+#[must_use]
+pub fn known_as(known: &BTreeMap<String, MacAddress>, nics: &[Nic]) -> BTreeMap<String, MacAddress> {
+    let renamed = renamed(known, nics);
+    let today = |name: &String| {
+        renamed.iter().find(|renamed| renamed.from == *name).map_or(name, |renamed| &renamed.to).clone()
+    };
+    known.iter().map(|(name, mac)| (today(name), mac.clone())).collect()
 }
 
 /// Whether the document calls an interface by this name, anywhere.
@@ -113,6 +133,9 @@ mod tests {
         assert_eq!(renamed(&known(), &[nic("eth1", B)]), [], "a NIC that is missing has no other name");
         let swapped = [nic("eth0", B), nic("eth1", A)];
         assert_eq!(renamed(&known(), &swapped), [change("eth0", "eth1"), change("eth1", "eth0")]);
+        let today: BTreeMap<_, _> =
+            [("eth0".to_owned(), B.parse().unwrap()), ("eth1".to_owned(), A.parse().unwrap())].into();
+        assert_eq!(known_as(&known(), &swapped), today);
         let with_bridge = [nic("br-ex", A), nic("eth0", A), nic("eth1", B)];
         assert_eq!(renamed(&known(), &with_bridge), [], "a bridge may have the MAC address of its NIC");
     }
@@ -123,7 +146,7 @@ mod tests {
             "interfaces": [
                 { "name": "eth0", "type": "ethernet", "description": "eth0" },
                 { "name": "eth0.7", "type": "vlan", "vlan": { "base-iface": "eth0", "id": 7 } },
-                { "name": "bond0", "type": "bond", "link-aggregation": { "port": ["eth0", "eth1"] } },
+                { "name": "bond0", "type": "bond", "link-aggregation": { "port": ["eth0", "eth1"], "options": { "primary": "eth0" } } },
                 { "name": "br-ex", "type": "ovs-bridge", "bridge": { "port": [{ "name": "eth0" }] } },
                 { "name": "br-ex", "type": "ovs-interface", "copy-mac-from": "eth0" }
             ],
@@ -134,7 +157,7 @@ mod tests {
             "interfaces": [
                 { "name": "ens3", "type": "ethernet", "description": "eth0" },
                 { "name": "eth0.7", "type": "vlan", "vlan": { "base-iface": "ens3", "id": 7 } },
-                { "name": "bond0", "type": "bond", "link-aggregation": { "port": ["ens3", "eth1"] } },
+                { "name": "bond0", "type": "bond", "link-aggregation": { "port": ["ens3", "eth1"], "options": { "primary": "ens3" } } },
                 { "name": "br-ex", "type": "ovs-bridge", "bridge": { "port": [{ "name": "ens3" }] } },
                 { "name": "br-ex", "type": "ovs-interface", "copy-mac-from": "ens3" },
                 { "name": "eth0", "type": "ethernet", "state": "absent" }

@@ -75,6 +75,7 @@ async fn kernel(br_ex: &mut BrEx) {
             .filter(|address| address.index == link.index)
             .filter_map(global)
             .collect(),
+        down: !link.up,
         name: link.name,
         mac: link.mac,
         mtu: link.mtu,

@@ -3,7 +3,7 @@
 use linesman_core::outcome::{Outcome, Verdict};
 use linesman_core::yaml;
 use linesman_day1::brex::{BrexDocument, BrexError, Bridge, Derived, Options, derive};
-use linesman_engine::transaction::Settings;
+use linesman_engine::transaction::{Refusal, Session, Settings};
 use linesman_engine::{observe, ovs, uplink_choice};
 use serde_json::json;
 
@@ -18,10 +18,6 @@ use crate::output;
 const SOURCE: &str = "linesman brex";
 
 pub async fn run(args: BrexArgs, format: Format, settings: &Settings) -> Exit {
-    let (observed, facts) = match observe::host().await {
-        Ok(host) => host,
-        Err(error) => return Failure::from(&error).report(),
-    };
     let bridge = match args.bridge {
         BridgeName::BrEx => Bridge::BrEx,
         BridgeName::BrEx1 => Bridge::BrEx1,
@@ -34,7 +30,21 @@ pub async fn run(args: BrexArgs, format: Format, settings: &Settings) -> Exit {
         earlier: own.or_else(foreign),
         userspace_datapath: !ovs::has_kernel_datapath().await,
     };
-    match derive(&observed, &facts, &options) {
+    let derived = match look(&options).await {
+        // What looks wrong, or made already, may be half of an interrupted change.
+        Ok(Ok(Derived::Already { .. }) | Err(_)) if args.apply => {
+            if let Err(Refusal::Host(error)) = Box::pin(Session::begin(settings)).await {
+                return Failure::from(&error).report();
+            }
+            look(&options).await
+        }
+        derived => derived,
+    };
+    let derived = match derived {
+        Ok(derived) => derived,
+        Err(error) => return Failure::from(&error).report(),
+    };
+    match derived {
         Ok(Derived::Document(document)) if args.apply => make(&document, &args, format, settings).await,
         Ok(Derived::Document(document)) => print(&document, format),
         Ok(Derived::Already { uplink }) => {
@@ -42,6 +52,11 @@ pub async fn run(args: BrexArgs, format: Format, settings: &Settings) -> Exit {
         }
         Err(error) => refuse(&error),
     }
+}
+
+async fn look(options: &Options) -> linesman_engine::Result<Result<Derived, BrexError>> {
+    let (observed, facts) = observe::host().await?;
+    Ok(derive(&observed, &facts, options))
 }
 
 fn print(document: &BrexDocument, format: Format) -> Exit {

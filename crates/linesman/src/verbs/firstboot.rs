@@ -47,14 +47,16 @@ pub async fn run(args: FirstbootArgs, format: Format, settings: &Settings) -> Ex
         Ok(ended) => ended,
         Err(error) => return Failure::from(&error).report(),
     };
+    let changes_at_boot = !matches!(from_environment.on_change, None | Some(ChangePolicy::Report));
     match format {
-        Format::Text => print(&ended),
+        Format::Text => print(&ended, !options.dry_run, changes_at_boot),
         other => output::data(other, &object(&ended)),
     }
     exit(&ended)
 }
 
-fn print(Report { record, end }: &Report) {
+fn print(Report { record, end }: &Report, was_tried: bool, changes_at_boot: bool) {
+    let tries_again = was_tried && (record.applied.is_none() || changes_at_boot);
     match end {
         End::Would(action) => output::line(in_words(action)),
         End::Applied(outcome) => report::outcome(outcome),
@@ -65,11 +67,10 @@ fn print(Report { record, end }: &Report) {
     }
     match (end, record.state) {
         (End::Applied(outcome), _) if outcome.succeeded() => {}
-        (End::Applied(_), _) => output::line("the next boot tries again"),
-        (End::Refused(_), Some(DocumentState::Failed)) if record.applied.is_none() => {
+        (End::Applied(_), _) | (End::Refused(_), Some(DocumentState::Failed)) if tries_again => {
             output::line("the next boot tries again");
         }
-        (End::Refused(_), _) => {}
+        (End::Applied(_) | End::Refused(_), _) => {}
         (End::Would(_) | End::Kept, _) | (_, None) => {}
         (_, Some(state)) => output::line(sentence(state, &record.message)),
     }

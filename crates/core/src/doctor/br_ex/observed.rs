@@ -52,6 +52,9 @@ pub struct Link {
     pub name: String,
     pub mac: Option<String>,
     pub mtu: Option<u32>,
+    /// Nobody has set it up, so that nothing passes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub down: bool,
     /// As `IP/PREFIX`; link-local ones are left out.
     pub addresses: Vec<String>,
 }

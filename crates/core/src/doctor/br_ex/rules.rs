@@ -33,6 +33,14 @@ pub const UPLINK: Rule = Rule {
              that declares it as a port of br-ex",
 };
 
+pub const LINKS: Rule = Rule {
+    check: "br-ex links",
+    level: Level::Problem,
+    rule: "The interface br-ex and its uplink are set up.",
+    why: "A link that is down carries nothing, and NetworkManager does not set it up by itself if somebody else set it down.",
+    remedy: "run `linesman recover`, then `nmcli connection up br-ex-if`, or reboot",
+};
+
 pub const ONE_UPLINK: Rule = Rule {
     check: "br-ex ports",
     level: Level::Problem,
@@ -49,6 +57,17 @@ pub const ADDRESSES: Rule = Rule {
     why: "Open vSwitch receives every frame of the uplink, so the kernel never sees the answers to such an address.",
     remedy: "disable IPv4 and IPv6 of UPLINK in its document; an address that no profile has goes with `ip address \
              del ADDRESS dev UPLINK`",
+};
+
+/// The host may be reached by what looks wrong.
+pub const MOVED: Rule = Rule {
+    check: "br-ex addresses",
+    level: Level::Problem,
+    rule: "br-ex has the addresses of the host, if it is there and its uplink has any.",
+    why: "The bridge was made, but not finished: by an interrupted change, or by hand. The host may still be reached by \
+          the uplink, so that its address must not be removed.",
+    remedy: "run `linesman recover`; if there is nothing to recover, apply the document of this host, or remove a bridge \
+             that nobody uses with `ovs-vsctl del-br br-ex`",
 };
 
 pub const MAC_ADDRESS: Rule = Rule {
@@ -131,11 +150,13 @@ pub const CHANGED_DOCUMENT: Rule = Rule {
     remedy: "apply the change with a policy; without policies, run `linesman firstboot --on-change live`",
 };
 
-pub const RULES: [&Rule; 13] = [
+pub const RULES: [&Rule; 15] = [
     &BRIDGE,
     &UPLINK,
+    &LINKS,
     &ONE_UPLINK,
     &ADDRESSES,
+    &MOVED,
     &MAC_ADDRESS,
     &MTU,
     &ROUTE,

@@ -3,7 +3,7 @@
 use super::super::{Finding, Inspection, or_ok};
 use super::NAME;
 use super::observed::{BrEx, OvsInterface, OvsPort};
-use super::rules::{ADDRESSES, BRIDGE, MAC_ADDRESS, MTU, ONE_UPLINK, SWITCHING, UPLINK};
+use super::rules::{ADDRESSES, BRIDGE, LINKS, MAC_ADDRESS, MOVED, MTU, ONE_UPLINK, SWITCHING, UPLINK};
 
 pub(super) fn bridge(br_ex: &BrEx, inspection: &Inspection) -> Vec<Finding> {
     // Whoever does not answer has a finding of its own.
@@ -24,6 +24,9 @@ pub(super) fn bridge(br_ex: &BrEx, inspection: &Inspection) -> Vec<Finding> {
         Some(OvsInterface { error: Some(error), .. }) => {
             vec![BRIDGE.broken(format!("Open vSwitch cannot use the interface br-ex: {error}"), &[])]
         }
+        Some(_) if br_ex.link(NAME).is_some_and(|link| link.down) => {
+            vec![LINKS.broken("the interface br-ex is down", &[])]
+        }
         Some(_) => or_ok(Vec::new(), BRIDGE.check, "with an interface of the same name"),
     }
 }
@@ -34,13 +37,15 @@ pub(super) fn uplink(br_ex: &BrEx, _: &Inspection) -> Vec<Finding> {
     if uplinks.is_empty() {
         return vec![UPLINK.broken("br-ex has no uplink", &[])];
     }
+    let down = br_ex.uplink_links().into_iter().filter(|link| link.down);
+    let down = down.map(|link| LINKS.broken(format!("the uplink {} is down", link.name), &[]));
     let interfaces = uplinks.iter().flat_map(|port| &port.interfaces);
-    let found = interfaces.filter_map(|interface| {
+    let failed = interfaces.filter_map(|interface| {
         let error = interface.error.as_ref()?;
         let message = format!("Open vSwitch cannot use the uplink {}: {error}", interface.name);
         Some(UPLINK.broken(message, &[]))
     });
-    or_ok(found.collect(), UPLINK.check, names(&uplinks))
+    or_ok(down.chain(failed).collect(), UPLINK.check, names(&uplinks))
 }
 
 pub(super) fn one_uplink(br_ex: &BrEx, _: &Inspection) -> Vec<Finding> {
@@ -62,8 +67,15 @@ pub(super) fn addresses(br_ex: &BrEx, _: &Inspection) -> Vec<Finding> {
     if links.is_empty() {
         return Vec::new();
     }
+    let is_unused = br_ex.link(NAME).is_none_or(|link| link.addresses.is_empty());
     let found = links.iter().filter_map(|link| {
         let first = link.addresses.first()?;
+        if is_unused {
+            let all = link.addresses.join(", ");
+            return Some(
+                MOVED.broken(format!("br-ex has no address, its uplink {} has {all}", link.name), &[]),
+            );
+        }
         let message =
             format!("the uplink {} has addresses of its own: {}", link.name, link.addresses.join(", "));
         Some(ADDRESSES.broken(message, &[("UPLINK", &link.name), ("ADDRESS", first)]))

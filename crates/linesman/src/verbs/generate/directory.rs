@@ -2,9 +2,9 @@
 //! moved to it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use linesman_core::codes::commands::NOT_OURS;
@@ -61,7 +61,7 @@ fn decide(directory: &Path, files: &[GeneratedFile]) -> Result<Writes, Failure> 
 fn record(directory: &Path) -> Result<Record, Failure> {
     let path = directory.join(RECORD);
     match fs::read(&path) {
-        Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
+        Ok(bytes) => Ok(serde_json::from_slice::<Record>(&bytes).unwrap_or_default().of_this_directory()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Record::default()),
         Err(error) => Err(failed(&path, &error)),
     }
@@ -98,7 +98,16 @@ fn replace(directory: &Path, files: &[GeneratedFile], writes: &Writes) -> io::Re
     for name in &writes.removed {
         fs::remove_file(directory.join(name))?;
     }
-    new.iter().try_for_each(|file| fs::rename(beside(directory, &file.name), directory.join(&file.name)))
+    new.iter().try_for_each(|file| fs::rename(beside(directory, &file.name), directory.join(&file.name)))?;
+    // Also where the content is unchanged.
+    let secret = files.iter().filter(|file| file.is_secret);
+    secret.map(|file| directory.join(&file.name)).try_for_each(|path| {
+        let mode = fs::metadata(&path)?.permissions().mode();
+        match mode & 0o077 {
+            0 => Ok(()),
+            _ => fs::set_permissions(&path, Permissions::from_mode(0o600)),
+        }
+    })
 }
 
 /// Where a file is written before it is moved to its place.
