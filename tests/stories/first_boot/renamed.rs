@@ -3,7 +3,7 @@
 use linesman_tests::{br_ex, observe};
 use serde_json::Value;
 
-use super::Installed;
+use super::{FLAG, Installed, SETTINGS};
 
 const BR_EX: &str = "interfaces:
 - name: br-ex
@@ -160,6 +160,55 @@ fn a_document_is_not_withdrawn_with_a_nic() {
     node.sh("rm /etc/lab/boot.d/10-nics /etc/nmstate/openshift/site-4.yml").unwrap();
     host.eventually("the document is withdrawn", || installed.state() == "Withdrawn");
     assert!(installed.flag().is_none());
+}
+
+/// The profiles of the host name no NIC then, and only what was applied connects it.
+#[test]
+fn a_renamed_nic_is_followed_whatever_has_become_of_the_document() {
+    let installed = Installed::new("first-boot-nic-damage");
+    let (node, host) = (installed.node(), &installed.host);
+    installed.install("n1.yml", BR_EX);
+    installed.reboot();
+    installed.assert_state("Applied");
+    let elsewhere = BR_EX.replace("copy-mac-from: eth1", "copy-mac-from: eth9");
+    let documents = "/etc/nmstate/openshift";
+    let damages = [
+        ("Failed", format!("echo 'interfaces: [' >{documents}/n1.yml")),
+        ("Ambiguous", format!("echo '{{' >{documents}/hosts.json")),
+        (
+            "Ambiguous",
+            format!("rm {documents}/hosts.json {documents}/n1.yml; ln -s /nowhere {documents}/n1.yml"),
+        ),
+        (
+            "Failed",
+            format!(
+                "rm {documents}/n1.yml; printf '{elsewhere}' >{documents}/n1.yml; echo LINESMAN_ON_CHANGE=boot >{SETTINGS}"
+            ),
+        ),
+        ("NotLive", "echo '{' >/var/lib/linesman/policies.json".to_owned()),
+    ];
+    // The path unit would look at each damage on its own.
+    node.sh("systemctl mask linesman-firstboot-changed.path").unwrap();
+    for (number, (state, damage)) in damages.iter().enumerate() {
+        node.sh(damage).unwrap();
+        let name = format!("ens{number}");
+        boot_with(&installed, &format!("ip link set eth1 down && ip link set eth1 name {name}"));
+        installed.assert_state(state);
+        assert_eq!(ports(&installed), [name.as_str()], "{damage}\n{}", installed.journal());
+        host.eventually("br-ex has its address", || observe::addresses(node, "br-ex") == ["10.9.1.77/24"]);
+        assert!(node.exists(FLAG).unwrap(), "{damage}");
+    }
+
+    // The record is damaged: what was edited before is not taken for the first document.
+    node.sh(&format!(
+        "rm {SETTINGS} /var/lib/linesman/policies.json; echo '{{' >/var/lib/linesman/first-boot.json"
+    ))
+    .unwrap();
+    installed.install("n1.yml", &BR_EX.replace(".77", ".78").replace("eth1", "ens4"));
+    boot_with(&installed, "ip link set eth1 down && ip link set eth1 name ens4");
+    installed.assert_state("NotLive");
+    assert_eq!(observe::addresses(node, "br-ex"), ["10.9.1.77/24"]);
+    host.assert_settled();
 }
 
 /// As drivers and firmware leave the NICs.
