@@ -1,5 +1,6 @@
 //! What this host looks like: the state in nmstate's words, and the facts that plan needs beside it.
 
+mod dns_order;
 mod glance;
 mod lacking;
 pub mod live;
@@ -75,7 +76,9 @@ async fn retrieve_with(configure: impl FnOnce(&mut NetworkState) + Send + 'stati
         let mut state = NetworkState::new();
         configure(&mut state);
         state.retrieve()?;
-        Ok(serde_json::to_value(&state)?)
+        let mut state = serde_json::to_value(&state)?;
+        dns_order::settle(&mut state);
+        Ok(state)
     };
     tokio::task::spawn_blocking(read).await.map_err(|e| Error::Observe(e.into()))?.map_err(Error::Observe)
 }
