@@ -4,6 +4,7 @@ mod addresses;
 mod bases;
 mod bonds;
 mod cluster;
+mod collisions;
 pub mod fields;
 pub(crate) mod interfaces;
 mod layers;
@@ -70,6 +71,10 @@ const CHECKS: &[fn(&State<'_>) -> Vec<Diagnostic>] = &[
     bases::mac_vlans,
     bases::ipvlans,
     bases::vrfs,
+    collisions::vlans,
+    collisions::vxlans,
+    collisions::bases,
+    collisions::functions,
     routes::destinations,
     routes::next_hops,
     routes::ways_out,

@@ -54,6 +54,23 @@ pub fn add(observed: &mut Value, port: &str, bridge: &str) {
     }
 }
 
+/// Without the ports that others attached to Linux bridges: those in bridges of Open vSwitch are in its database as well.
+pub fn remove_from_linux_bridges(observed: &mut Value) {
+    let Some(all) = observed.get_mut("interfaces").and_then(Value::as_array_mut) else { return };
+    let marked: BTreeSet<String> = all.iter().filter(|i| is_marked(i)).map(|i| name(i).to_owned()).collect();
+    for bridge in all.iter_mut().filter(|i| kind(i) == InterfaceKind::LinuxBridge) {
+        let ports = bridge.pointer_mut("/bridge/port").and_then(Value::as_array_mut).into_iter();
+        ports.for_each(|ports| ports.retain(|port| !marked.contains(name(port))));
+    }
+    let in_ovs: BTreeSet<String> = all
+        .iter()
+        .filter(|i| kind(i) == InterfaceKind::OvsBridge)
+        .flat_map(|bridge| state::ports(bridge).unwrap_or_default())
+        .map(str::to_owned)
+        .collect();
+    all.retain(|i| !is_marked(i) || in_ovs.contains(name(i)));
+}
+
 /// The state as NMState knows it.
 pub fn unmarked(observed: &Value) -> Value {
     let mut state = observed.clone();

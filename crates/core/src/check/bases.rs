@@ -57,7 +57,7 @@ pub(super) fn vxlans(state: &State<'_>) -> Vec<Diagnostic> {
 }
 
 /// The interfaces of a type that shall be up, each with the section that is named like the type.
-fn of_kind<'s, 'a>(
+pub(super) fn of_kind<'s, 'a>(
     state: &'s State<'a>,
     kind: &'s InterfaceKind,
 ) -> impl Iterator<Item = (&'s Interface<'a>, (Path, &'a Value))> {
