@@ -19,6 +19,7 @@ fn interrupted(name: &str) -> Host {
     apply.wait().ok();
     host.node.kill_daemon(Daemon::NetworkManager).unwrap();
     host.node.wait_daemon(Daemon::NetworkManager).unwrap();
+    host.eventually("the change is there", || has_new_address(&host));
     host
 }
 
@@ -29,7 +30,6 @@ fn has_new_address(host: &Host) -> bool {
 #[test]
 fn a_change_is_rolled_back_though_its_record_is_damaged() {
     let host = interrupted("damaged-record");
-    host.eventually("the change is there", || has_new_address(&host));
     host.node.sh("truncate -s 40 /var/lib/linesman/journal/*.record.json").unwrap();
     let doctor = host.linesman(&["doctor"]);
     assert!(!doctor.stdout.contains("no unfinished changes"), "{}", doctor.stdout);
@@ -108,4 +108,37 @@ fn a_change_of_another_version_is_recovered_or_refused() {
     assert!(!has_new_address(&host), "{}", recovered.stdout);
     assert_eq!(host.last_verdict(), "rolled-back");
     host.assert_settled();
+}
+
+/// What others set in the kernel ends with a boot: meanwhile a virtual IP may be on another host.
+#[test]
+fn a_power_cut_revives_nothing_of_others() {
+    const OF_OTHERS: &str =
+        "ip address add 10.77.9.9/24 dev eth1 && ip route add 10.78.0.0/16 dev eth1 proto bird";
+    let host = Host::new("cut-others");
+    host.node
+        .write_file("/etc/lab/boot.d/50-linesman", "#!/bin/sh\nexec linesman recover --boot\n", 0o755)
+        .unwrap();
+    host.apply(NEW_ADDRESS);
+    let found = |what: &str| host.node.sh("ip address show dev eth1; ip route").unwrap().contains(what);
+    host.node.sh(OF_OTHERS).unwrap();
+    let changed = NEW_ADDRESS.replace("10.77.0.2", "10.77.0.3");
+    let apply = host.start_apply(&changed, &[], "applied");
+    host.wait_failpoint("applied");
+    host.node.power_cut().unwrap();
+    drop(apply);
+    host.node.boot().unwrap();
+    let recovered = host.linesman(&["recover"]);
+    assert!(recovered.success(), "{}{}", recovered.stdout, recovered.stderr);
+    assert_eq!(host.last_verdict(), "rolled-back");
+    host.eventually("the former address is there", || found("10.77.0.2/24"));
+    assert!(!found("10.77.9.9") && !found("10.78.0.0"), "{}", host.node.sh("ip address; ip route").unwrap());
+    // A kill is no boot.
+    host.node.sh(OF_OTHERS).unwrap();
+    let apply = host.start_apply(&changed, &[], "applied");
+    host.wait_failpoint("applied");
+    apply.signal(Signal::SIGKILL).unwrap();
+    apply.wait().ok();
+    assert!(host.linesman(&["recover"]).success());
+    assert!(found("10.77.0.2/24") && found("10.77.9.9") && found("10.78.0.0"), "as before the kill");
 }

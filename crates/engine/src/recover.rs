@@ -133,7 +133,7 @@ pub(crate) async fn finish_pending(
 
 async fn commit_if_it_holds(journal: &Journal, cluster: &Cluster, mut record: Record) -> Result<Outcome> {
     let step = FailedStep::Interrupted;
-    let Ok(snapshot) = journal.snapshot(&record.id) else {
+    let Ok(snapshot) = snapshot_of(journal, &record) else {
         return roll_back(journal, cluster, record, step, NOT_COMMITTED.to_string()).await;
     };
     let nm = Nm::connect().await?;
@@ -190,7 +190,7 @@ async fn roll_back(
     step: FailedStep,
     reason: String,
 ) -> Result<Outcome> {
-    let snapshot = match journal.snapshot(&record.id) {
+    let snapshot = match snapshot_of(journal, &record) {
         Ok(snapshot) => snapshot,
         Err(error) if error.is_lost_file() => {
             return roll_back_checkpoint(journal, record, step, reason, &error).await;
@@ -224,6 +224,11 @@ async fn roll_back(
         ..Outcome::new(verdict)
     };
     Ok(if restored.unfinished { outcome } else { recorded(journal, &mut record, outcome) })
+}
+
+fn snapshot_of(journal: &Journal, record: &Record) -> Result<Snapshot> {
+    let snapshot = journal.snapshot(&record.id)?;
+    Ok(if record.boot == boot_id() { snapshot } else { snapshot.of_earlier_boot() })
 }
 
 /// The cluster is asked only where it can be, and not at boot: its part of this host starts when it starts.
@@ -287,7 +292,7 @@ pub fn before_networkmanager(journal: &Journal) -> Result<usize> {
     let mut restored = 0;
     for mut record in journal.unfinished() {
         let Want::Old { reason, .. } = want(&record, &boot_id(), &[]) else { continue };
-        let snapshot = match journal.snapshot(&record.id) {
+        let snapshot = match snapshot_of(journal, &record) {
             Ok(snapshot) => snapshot,
             Err(error) => {
                 tracing::error!(change = record.id, %error, "the former profiles cannot be restored");

@@ -3,6 +3,8 @@
 //! NetworkManager's checkpoint is quicker, but it dies with NetworkManager, and it never covers the hostname, the Open
 //! vSwitch database, what somebody else set on an interface, and the files that nmstate writes itself.
 
+mod earlier_boot;
+
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 

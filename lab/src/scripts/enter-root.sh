@@ -11,6 +11,10 @@ mount -t proc proc proc
 # Read-only while NetworkManager starts: else it waits for a udev that is not there, and manages no NIC.
 mount -t sysfs -o ro sysfs sys
 mount -t tmpfs -o mode=755 tmpfs run
+# Each start is a boot of its own, though the kernel has booted once.
+cat proc/sys/kernel/random/uuid >run/boot_id
+mount -o bind,ro run/boot_id proc/sys/kernel/random/boot_id
+rm run/boot_id
 mount -t tmpfs -o mode=1777 tmpfs tmp
 mount -t tmpfs -o mode=755 tmpfs dev
 mkdir -p dev/net dev/pts dev/shm

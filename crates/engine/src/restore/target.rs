@@ -7,7 +7,6 @@ use linesman_core::plan::{Plan, Subject};
 use linesman_core::state::{interfaces, list};
 use serde_json::{Map, Value, json};
 
-use crate::netlink::AddressFact;
 use crate::snapshot::Snapshot;
 
 /// The touched part of the former state: its interfaces, routes, DNS and hostname; what the change
@@ -17,7 +16,7 @@ pub fn target(snapshot: &Snapshot, plan: &Plan) -> Value {
     let mut touched: Vec<Value> = interfaces(&snapshot.state)
         .iter()
         .filter(|i| name(i).is_some_and(|n| plan.touched.contains(n)) && i["state"] != "ignore")
-        .map(|i| comparable(i, &snapshot.foreign))
+        .map(|i| comparable(i, snapshot))
         .map(|i| without_borrowed_flag(i, plan))
         .collect();
     let existed = |n: &str| interfaces(&snapshot.state).iter().any(|i| name(i) == Some(n));
@@ -87,18 +86,9 @@ pub fn without_foreign_ports(state: &Value, ports: &BTreeSet<String>) -> Value {
 pub fn without_foreign_routes(goal: &Value, snapshot: &Snapshot, foreign_ports: &BTreeSet<String>) -> Value {
     let mut goal = goal.clone();
     if let Some(routes) = goal.pointer_mut("/routes/config").and_then(Value::as_array_mut) {
-        routes.retain(|route| !is_foreign_route(route, snapshot) && !foreign_ports.contains(hop(route)));
+        routes.retain(|route| !snapshot.is_route_of_others(route) && !foreign_ports.contains(hop(route)));
     }
     goal
-}
-
-fn is_foreign_route(route: &Value, snapshot: &Snapshot) -> bool {
-    let table = route["table-id"].as_u64().unwrap_or(254);
-    snapshot.routes.iter().any(|f| {
-        route["destination"] == f.destination
-            && u64::from(f.table) == table
-            && f.interfaces.iter().any(|i| i == hop(route))
-    })
 }
 
 fn hop(route: &Value) -> &str {
@@ -128,7 +118,7 @@ const NO_GOAL: [&str; 9] = [
 /// What NetworkManager makes anew gets a new MAC from the kernel, counters and neighbours are no
 /// state, and minimum and maximum MTU belong to the driver. Endpoints of MPTCP follow the profile, unless
 /// NetworkManager died: the kernel then keeps its former ones, and they are in the way of the new.
-fn comparable(interface: &Value, foreign: &[AddressFact]) -> Value {
+fn comparable(interface: &Value, snapshot: &Snapshot) -> Value {
     let mut copy = interface.clone();
     let Some(map) = copy.as_object_mut() else { return copy };
     for key in NO_GOAL {
@@ -137,12 +127,8 @@ fn comparable(interface: &Value, foreign: &[AddressFact]) -> Value {
     if !matches!(interface["type"].as_str(), Some("ethernet")) {
         map.remove("mac-address");
     }
-    let of_others = |address: &Value| {
-        foreign.iter().any(|f| {
-            Some(f.interface.as_str()) == name(interface)
-                && address["ip"].as_str().and_then(|ip| ip.parse().ok()) == Some(f.ip)
-        })
-    };
+    let of_others =
+        |address: &Value| snapshot.is_address_of_others(name(interface).unwrap_or_default(), address);
     for family in ["ipv4", "ipv6"] {
         if let Some(addresses) =
             map.get_mut(family).and_then(|f| f.get_mut("address")).and_then(Value::as_array_mut)
@@ -174,7 +160,7 @@ fn name(interface: &Value) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::netlink::RouteFact;
+    use crate::netlink::{AddressFact, RouteFact};
     use linesman_core::path::Path;
     use linesman_core::plan::{Change, ChangeKind, Detail};
 
