@@ -6,7 +6,7 @@ use linesman_lab::Output;
 use linesman_tests::observe;
 use serde_json::{Value, json};
 
-use super::documents::{address, bare_eth0, bond, plain, routes, static_addresses, vlan};
+use super::documents::{NO_ADDRESSES, address, bare_eth0, bond, plain, routes, static_addresses, vlan};
 use super::site::{NODE_TAG, REACHABLE, STORAGE_TAG, Site};
 
 /// Emulated, a change takes many times as long.
@@ -56,9 +56,28 @@ pub fn on_a_bond(site: &Site) {
     assert_eq!(observe::addresses(node, "bond0.300"), ["10.30.0.2/24"]);
     assert_eq!(linesman(site, &["brex", "--apply"]).stdout, "br-ex is already on bond0; no changes made\n");
 
-    // Without the bond: br-ex alone cannot be removed from it in one document yet.
+    let own = address(&node.mgmt_ipv4().to_string());
+    let bond = bond("bond0", "active-backup", "miimon: 100", &["eth0", "eth1"]).replace(NO_ADDRESSES, &own);
+    let v4 = routes("bond0")
+        .lines()
+        .filter(|line| !line.contains("::/0"))
+        .map(|line| format!("{line}\n"))
+        .collect::<String>();
+    site.commits(&format!("interfaces:\n{GONE}{bond}{v4}"), &[]);
+    let picture = site.picture();
+    assert_eq!(
+        picture["links"]["bond0"]["addresses"],
+        json!([format!("{}/24", node.mgmt_ipv4())]),
+        "{picture:#}"
+    );
+    assert_eq!((&picture["ovs"], bond_options(site)), (&json!(""), options), "{picture:#}");
+    assert_eq!(
+        [&picture["links"]["eth0"]["controller"], &picture["links"]["eth1"]["controller"]],
+        ["bond0", "bond0"]
+    );
+    hub.wait_reachable(storage, REACHABLE).expect("the VLAN on the bond");
     let all = [("bond0.300", "vlan"), ("bond0.200", "vlan"), ("bond0", "bond"), ("eth1", "ethernet")];
-    site.commits(&plain(site, &all).replace("interfaces:\n", &format!("interfaces:\n{GONE}")), &[]);
+    site.commits(&plain(site, &all), &[]);
 }
 
 /// With another MTU, both families, and another VLAN on the bond.

@@ -52,6 +52,9 @@ pub fn theirs(host: &Host, case: &Case) -> Result<Option<String>, String> {
     }
 }
 
+/// While NetworkManager is at an interface, it may write again what was altered in the database.
+const OVS_DONE: &str = "! nmcli -t -f TYPE,STATE device | grep -q '^ovs-.*:connecting'";
+
 /// Waits until the state is there and nobody has looked at it yet; alters the host; lets go.
 fn alter(host: &Host, case: &Case, running: &Running) -> Result<(), String> {
     let deadline = Instant::now() + Duration::from_secs(90);
@@ -67,7 +70,7 @@ fn alter(host: &Host, case: &Case, running: &Running) -> Result<(), String> {
     until("not applied", &|| host.node.exists("/run/linesman/failpoint/applied").unwrap_or(false))?;
     let file = host.document(case.document);
     let there = until("applied, but not there", &|| match case.there {
-        None => host.linesman(&["plan", &file]).success(),
+        None => host.linesman(&["plan", &file]).success() && host.node.sh(OVS_DONE).is_ok(),
         Some(script) => host.node.sh(script).is_ok(),
     });
     let altered = there.and_then(|()| host.node.sh(case.alter).map_err(|e| format!("alter: {e}")));

@@ -1,12 +1,14 @@
 //! The document that makes NMState really do what was declared.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::compare::{Declared, View, route};
 use crate::foreign_port;
 use crate::interface_kind::InterfaceKind;
 use crate::path::Path;
-use crate::plan::{ChangeKind, Plan, Subject};
+use crate::plan::{Change, ChangeKind, Plan, Subject};
 use crate::state::{self, flag, is_absent, is_up, kind, list, name, text};
 
 /// `desired` with what NMState needs in addition.
@@ -96,6 +98,30 @@ fn allow_extra_ports(document: &mut Value, declared: &Declared) {
     for entry in entries.filter(same).filter(|entry| entry["bridge"].is_object()) {
         entry["bridge"]["allow-extra-ports"] = true.into();
     }
+}
+
+/// NetworkManager takes a bond down when the bridge goes that the bond is a port of, and its ports with it. NMState takes
+/// them for ports that nobody runs then, and lets them go, though the bond declares them: unless they are declared as well.
+pub fn declare_ports_of_leaving(document: &mut Value, plan: &Plan, observed: &Value) {
+    let Some(interfaces) = document.get_mut("interfaces").and_then(Value::as_array_mut) else { return };
+    let leaving: BTreeSet<&str> = plan
+        .changes
+        .iter()
+        .filter(|change| change.leaves_controller())
+        .filter_map(Change::interface)
+        .collect();
+    let mut missing: Vec<Value> = Vec::new();
+    for controller in interfaces.iter().filter(|i| is_up(i) && leaving.contains(name(i))) {
+        for port in state::ports(controller).unwrap_or_default() {
+            let now = state::interfaces(observed).iter().find(|i| name(i) == port && !kind(i).is_userspace());
+            if let Some(now) = now.filter(|_| !interfaces.iter().any(|known| name(known) == port)) {
+                missing.push(
+                    json!({"name": port, "type": now["type"], "state": "up", "controller": name(controller)}),
+                );
+            }
+        }
+    }
+    interfaces.extend(missing);
 }
 
 /// With the interfaces reset to their defaults NMState does not see which ports a bridge has, and leaves them attached:
@@ -199,5 +225,30 @@ mod tests {
         silent["interfaces"][0].as_object_mut().unwrap().remove("ipv4");
         assert_eq!(rules(&silent, &handover(true)), 1);
         assert_eq!(rules(&json!({"interfaces": handover(false)["interfaces"]}), &handover(true)), 0);
+    }
+
+    #[test]
+    fn the_ports_of_a_bond_that_leaves_its_bridge_are_declared() {
+        let nic =
+            |name: &str| json!({"name": name, "type": "ethernet", "state": "up", "controller": "bond0"});
+        let bond = json!({"name": "bond0", "type": "bond", "state": "up", "controller": "br-ex",
+            "link-aggregation": {"mode": "active-backup", "port": ["eth0", "eth1"]}});
+        let bridge = json!({"name": "br-ex", "type": "ovs-bridge", "state": "up",
+            "bridge": {"port": [{"name": "bond0"}]}});
+        let observed = json!({"interfaces": [bond, nic("eth0"), nic("eth1"), bridge]});
+        let alone = json!({"name": "bond0", "type": "bond", "state": "up", "ipv4": {"enabled": true, "dhcp": true},
+            "link-aggregation": {"mode": "active-backup", "port": ["eth0", "eth1"]}});
+        let gone = json!({"name": "br-ex", "type": "ovs-bridge", "state": "absent"});
+        let mut desired = json!({"interfaces": [alone, gone, {"name": "eth1", "mtu": 1500}]});
+        let plan = crate::plan::plan(&desired, &observed, &crate::plan::Facts::default()).unwrap();
+        assert!(["eth0", "eth1"].iter().all(|port| plan.touched.contains(*port)), "{plan:#?}");
+        declare_ports_of_leaving(&mut desired, &plan, &observed);
+        assert_eq!(desired["interfaces"].as_array().unwrap().len(), 4, "eth1 was declared");
+        assert_eq!(desired["interfaces"][3], nic("eth0"));
+        let as_it_is = json!({"interfaces": [{"name": "bond0", "type": "bond", "mtu": 1400}]});
+        let plan = crate::plan::plan(&as_it_is, &observed, &crate::plan::Facts::default()).unwrap();
+        let mut desired = as_it_is.clone();
+        declare_ports_of_leaving(&mut desired, &plan, &observed);
+        assert_eq!(desired, as_it_is);
     }
 }

@@ -31,12 +31,12 @@ use crate::facts::Facts;
 use crate::impact::{Impact, ImpactAssessor};
 use crate::interface_kind::InterfaceKind;
 use crate::interface_name::InterfaceName;
-use crate::path::Path;
+use crate::path::{Path, PathStep};
 use crate::probe::DEFAULT_PATIENCE;
 use crate::reach::OwnPath;
 use crate::secrets::serialize_masked;
 pub use address::{learnt_and_unwanted, left_behind, takes};
-pub use applicable::{applicable, detach_ports, lost_functions};
+pub use applicable::{applicable, declare_ports_of_leaving, detach_ports, lost_functions};
 pub use defaults::with_defaults;
 pub use outdated::{Outdated, outdated};
 pub use refusal::Asked;
@@ -226,5 +226,14 @@ impl Change {
             Subject::Interface { name, .. } => Some(name),
             _ => None,
         }
+    }
+
+    /// It stays, and is no port of that bridge or bond any more.
+    pub(crate) fn leaves_controller(&self) -> bool {
+        let leaves = |detail: &Detail| {
+            matches!(detail.path.last(), Some(PathStep::Key(key)) if key == "controller")
+                && detail.got.as_str().is_some_and(|former| !former.is_empty())
+        };
+        self.kind == ChangeKind::Modify && self.details.iter().any(leaves)
     }
 }

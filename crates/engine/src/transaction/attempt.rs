@@ -208,6 +208,7 @@ async fn kernel(record: &Record) -> Option<Kernel> {
 async fn start_worker(context: &Context<'_>, record: &Record) -> Result<Worker, AttemptFailure> {
     let whole = linesman_core::plan::applicable(&record.desired, &context.snapshot.state);
     let mut wanted = desired::changed_only(&whole, &record.plan, &context.snapshot.state);
+    linesman_core::plan::declare_ports_of_leaving(&mut wanted, &record.plan, &context.snapshot.state);
     orphan::release(&mut wanted, &context.snapshot.state, &context.snapshot.profiles);
     if context.request.options.override_interface {
         linesman_core::plan::detach_ports(&mut wanted, &record.plan);
