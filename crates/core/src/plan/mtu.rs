@@ -1,5 +1,5 @@
-//! The kernel lets no VLAN or MAC-VLAN have a larger MTU than its base, and gives the ports of a bond the bond's: who declares one
-//! of them declares the others. Written into the document, so that the plan shows it, profiles hold it and it is verified.
+//! The kernel lets no VLAN or MAC-VLAN have a larger MTU than its base, and gives the ports of a bond the bond's, and IPVLANs
+//! their base's: who declares one of them declares the others. Written into the document, so that the plan shows it, profiles hold it and it is verified.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn mtu(interface: &Value) -> Option<u64> {
     interface.get("mtu").and_then(Value::as_u64)
 }
 
-/// What stands on `leader` and is lowered with it; and the ports that a bond has and keeps.
+/// What stands on `leader` and follows it; and the ports that a bond has and keeps.
 fn followers<'v>(view: &'v View<'_>, leader: &'v str, wanted: u64) -> impl Iterator<Item = &'v Value> {
     let bond = view.now(leader, InterfaceKind::Bond).filter(|now| kind(now) == InterfaceKind::Bond);
     let had = bond.and_then(state::ports).unwrap_or_default();
@@ -39,11 +39,11 @@ fn followers<'v>(view: &'v View<'_>, leader: &'v str, wanted: u64) -> impl Itera
     interfaces(view.observed).iter().filter(move |candidate| {
         let is_port = had.contains(&name(candidate))
             && keeps.as_ref().is_none_or(|ports| ports.contains(&name(candidate)));
-        let stands_on = state::base(candidate).is_some_and(|(section, base)| {
-            matches!(section, "vlan" | "mac-vlan" | "mac-vtap") && base == leader
-        });
+        let section = state::base(candidate).filter(|(_, base)| *base == leader).map(|(section, _)| section);
+        let is_lowered = matches!(section, Some("vlan" | "mac-vlan" | "mac-vtap"));
+        let is_given = is_port || section == Some("ipvlan");
         is_up(candidate)
-            && mtu(candidate).is_some_and(|now| (is_port && now != wanted) || (stands_on && now > wanted))
+            && mtu(candidate).is_some_and(|now| (is_given && now != wanted) || (is_lowered && now > wanted))
     })
 }
 
@@ -126,6 +126,19 @@ mod tests {
     #[test]
     fn a_higher_bond_raises_its_ports_alone() {
         assert_eq!(followed(&json!({ "interfaces": [bond(9200)] })).len(), 3);
+    }
+
+    #[test]
+    fn an_ipvlan_has_the_mtu_of_its_base() {
+        let mut observed = host();
+        observed["interfaces"].as_array_mut().unwrap().push(json!({ "name": "guests", "type": "ipvlan",
+            "state": "up", "mtu": 9000, "ipvlan": { "base-iface": "bond0", "mode": "l2" } }));
+        for mtu in [1400, 9100] {
+            let filled = with_followers(&json!({ "interfaces": [bond(mtu)] }), &observed, &facts());
+            let guests =
+                interfaces(&filled).iter().find(|i| name(i) == "guests" && kind(i) == InterfaceKind::Ipvlan);
+            assert_eq!(guests.map(|i| i["mtu"].clone()), Some(json!(mtu)));
+        }
     }
 
     #[test]
