@@ -1,45 +1,91 @@
-//! Where a server's bytes come in, for fuzzers: what is malformed is refused, never worse.
+//! Where a server's bytes come in, for fuzzers and golden cases: what is malformed is refused, never worse.
+
+use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::error::Error;
 use crate::frame::Frames;
 use crate::message::Message;
 use crate::monitor::Monitor;
 use crate::op::results;
-use crate::replica::Mirror;
+use crate::replica::{Mirror, Snapshot};
 use crate::schema::Schema;
 use crate::session::refused;
 
-/// A conversation: schemas, answers to monitors and updates, in any order.
-pub fn conversation(bytes: &[u8]) {
-    let mut mirror = Mirror::new(Monitor::all());
-    let mut frames = Frames::new(1 << 20);
-    for piece in bytes.chunks(1000) {
-        if frames.push(piece).is_err() {
-            return;
+const LIMIT: usize = 1 << 20;
+/// No common divisor with anything, so that pieces end anywhere.
+const PIECE: usize = 61;
+
+/// What a server said, without what it was asked: schemas, answers to monitors and transactions, updates. Returns a line for
+/// each that was refused, and the replica at the end.
+pub fn conversation(bytes: &[u8]) -> String {
+    let (mut mirror, mut frames, mut told) = (Mirror::new(Monitor::all()), Frames::new(LIMIT), String::new());
+    let mut tell = |what: String| told.push_str(&format!("{what}\n"));
+    'all: for piece in bytes.chunks(PIECE) {
+        if let Err(error) = frames.push(piece) {
+            tell(error.to_string());
+            break;
         }
-        while let Ok(Some(message)) = frames.next_message() {
-            match Message::parse(message) {
-                Ok(Message::Answer { result: Ok(result), .. }) => answer(&mut mirror, &result),
-                Ok(Message::Answer { result: Err(error), .. }) => drop(refused("fuzz", &error).to_string()),
-                Ok(Message::Notification { params, .. }) => {
-                    let updates = params.get(2).or_else(|| params.get(1)).unwrap_or(&Value::Null);
-                    let _ = mirror.update(updates, None);
+        loop {
+            match frames.next_message() {
+                Ok(None) => break,
+                Ok(Some(message)) => match Message::parse(message) {
+                    Ok(message) => receive(&mut mirror, message).into_iter().for_each(&mut tell),
+                    Err(error) => tell(error),
+                },
+                Err(error) => {
+                    tell(error.to_string());
+                    break 'all;
                 }
-                Ok(Message::Request { .. }) => {}
-                Err(_) => return,
             }
-            drop(format!("{:?}", mirror.snapshot()));
+        }
+    }
+    told + &shown(&mirror.snapshot())
+}
+
+/// What there is to say about it.
+fn receive(mirror: &mut Mirror, message: Message) -> Option<String> {
+    match message {
+        Message::Request { method, .. } => Some(format!("request: {method}")),
+        Message::Answer { result: Err(error), .. } => Some(refused("call", &error).to_string()),
+        Message::Answer { result: Ok(result), .. } => answer(mirror, &result),
+        Message::Notification { params, .. } => {
+            let updates = params.get(2).or_else(|| params.get(1)).unwrap_or(&Value::Null);
+            mirror.update(updates, None).err().map(|error| error.to_string())
         }
     }
 }
 
-fn answer(mirror: &mut Mirror, result: &Value) {
-    if let Ok(schema) = Schema::parse(result) {
-        mirror.begin(schema);
-    } else if let Some([Value::Bool(found), _, updates]) = result.as_array().map(Vec::as_slice) {
-        let _ = if *found { mirror.resume(updates, None) } else { mirror.replace(updates, None) };
-    } else if let Some(answers) = result.as_array() {
-        let _ = results(&[], answers);
+fn answer(mirror: &mut Mirror, result: &Value) -> Option<String> {
+    match result.as_array().map(Vec::as_slice) {
+        None => match Schema::parse(result) {
+            Ok(schema) => {
+                mirror.begin(schema);
+                None
+            }
+            Err(error) => Some(error.to_string()),
+        },
+        Some([Value::Bool(true), _, updates]) => {
+            mirror.resume(updates, None).err().map(|error| error.to_string())
+        }
+        Some([Value::Bool(false), _, updates]) => {
+            mirror.replace(updates, None).err().map(|error| error.to_string())
+        }
+        Some(answers) => Some(match results(&[], answers) {
+            Ok(results) => format!("{results:?}"),
+            Err(error) => Error::Transaction(error).to_string(),
+        }),
     }
+}
+
+fn shown(snapshot: &Snapshot) -> String {
+    let mut shown = String::new();
+    for (table, rows) in snapshot.tables() {
+        for (uuid, row) in rows.iter() {
+            // Writing to a string does not fail.
+            let _ = writeln!(shown, "{table} {uuid} {row:?}");
+        }
+    }
+    shown
 }

@@ -55,8 +55,8 @@ impl OpenVSwitch {
     }
 
     fn find(&self, places: &[&str], name: &str) -> PathBuf {
-        let all = places.iter().map(|place| self.folder.join(place).join(name));
-        all.clone().find(|path| path.exists()).or_else(|| all.last()).unwrap_or_default()
+        let mut all = places.iter().map(|place| self.folder.join(place).join(name));
+        all.find(|path| path.exists()).unwrap_or_else(|| self.folder.join(name))
     }
 }
 

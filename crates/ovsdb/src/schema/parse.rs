@@ -12,13 +12,13 @@ use crate::value::{Atom, AtomKind};
 type Result<T> = std::result::Result<T, SchemaError>;
 
 pub(super) fn schema(value: &Value) -> Result<Schema> {
-    let place = "the schema";
+    let place = "its top";
     let object = object(value, place)?;
     let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_owned);
     let name = text("name").ok_or_else(|| malformed(place, "no name"))?;
     let tables = match object.get("tables") {
         None => return Err(malformed(&name, "no tables")),
-        Some(tables) => members(tables, &name, |table, value| self::table(table, value))?,
+        Some(tables) => members(tables, &name, table)?,
     };
     Ok(Schema { name, version: text("version").unwrap_or_default(), checksum: text("cksum"), tables })
 }

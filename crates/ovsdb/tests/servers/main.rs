@@ -9,6 +9,7 @@ mod control;
 mod failures;
 mod locks;
 mod monitor;
+mod old;
 mod proxy;
 mod tls;
 mod transactions;
