@@ -26,6 +26,8 @@ pub enum Error {
     NoAnswer { remote: Remote, what: String, limit: Duration },
     #[error("{remote} sent nothing for {silence:?}, not even an answer to an echo; it was given up")]
     Dead { remote: Remote, silence: Duration },
+    #[error("{remote} does not read what it is sent: {bytes} bytes wait; it was given up")]
+    Unread { remote: Remote, bytes: usize },
     #[error("{remote} sent something that is not OVSDB: {what}; does another service listen there?")]
     NotOvsdb { remote: Remote, what: String },
     #[error("{remote} would not do: {reason}")]

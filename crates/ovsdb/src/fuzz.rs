@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::frame::Frames;
+use crate::json::Json;
 use crate::message::Message;
 use crate::monitor::Monitor;
 use crate::op::results;
@@ -48,34 +49,39 @@ pub fn conversation(bytes: &[u8]) -> String {
 fn receive(mirror: &mut Mirror, message: Message) -> Option<String> {
     match message {
         Message::Request { method, .. } => Some(format!("request: {method}")),
-        Message::Answer { result: Err(error), .. } => Some(refused("call", &error).to_string()),
-        Message::Answer { result: Ok(result), .. } => answer(mirror, &result),
+        Message::Answer { result: Err(error), .. } => Some(refused("call", error).to_string()),
+        Message::Answer { result: Ok(result), .. } => answer(mirror, result),
         Message::Notification { params, .. } => {
-            let updates = params.get(2).or_else(|| params.get(1)).unwrap_or(&Value::Null);
+            let updates = params.into_array().and_then(|mut params| params.pop()).unwrap_or_default();
             mirror.update(updates, None).err().map(|error| error.to_string())
         }
     }
 }
 
-fn answer(mirror: &mut Mirror, result: &Value) -> Option<String> {
-    match result.as_array().map(Vec::as_slice) {
-        None => match Schema::parse(result) {
+fn answer(mirror: &mut Mirror, result: Json) -> Option<String> {
+    let Json::Array(answers) = result else {
+        return match Schema::parse(&result.into()) {
             Ok(schema) => {
                 mirror.begin(schema);
                 None
             }
             Err(error) => Some(error.to_string()),
-        },
-        Some([Value::Bool(true), _, updates]) => {
-            mirror.resume(updates, None).err().map(|error| error.to_string())
+        };
+    };
+    match <[Json; 3]>::try_from(answers) {
+        Ok([Json::Boolean(found), _, updates]) => {
+            let taken = if found { mirror.resume(updates, None) } else { mirror.replace(updates, None) };
+            taken.err().map(|error| error.to_string())
         }
-        Some([Value::Bool(false), _, updates]) => {
-            mirror.replace(updates, None).err().map(|error| error.to_string())
-        }
-        Some(answers) => Some(match results(&[], answers) {
-            Ok(results) => format!("{results:?}"),
-            Err(error) => Error::Transaction(error).to_string(),
-        }),
+        Ok(answers) => Some(transaction(answers.into())),
+        Err(answers) => Some(transaction(answers)),
+    }
+}
+
+fn transaction(answers: Vec<Json>) -> String {
+    match results(&[], &answers.into_iter().map(Value::from).collect::<Vec<_>>()) {
+        Ok(results) => format!("{results:?}"),
+        Err(error) => Error::Transaction(error).to_string(),
     }
 }
 

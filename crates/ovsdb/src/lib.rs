@@ -79,6 +79,7 @@ mod error;
 mod frame;
 #[doc(hidden)]
 pub mod fuzz;
+mod json;
 mod lock;
 mod message;
 mod monitor;

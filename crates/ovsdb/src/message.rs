@@ -3,21 +3,23 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::json::Json;
+
 #[derive(Debug)]
 pub(crate) enum Message {
     /// The peer wants an answer.
     Request {
         method: String,
-        params: Value,
-        id: Value,
+        params: Json,
+        id: Json,
     },
     Notification {
         method: String,
-        params: Value,
+        params: Json,
     },
     Answer {
-        id: Value,
-        result: Result<Value, Value>,
+        id: Json,
+        result: Result<Json, Json>,
     },
 }
 
@@ -25,13 +27,13 @@ pub(crate) enum Message {
 struct Wire {
     method: Option<String>,
     #[serde(default)]
-    params: Value,
+    params: Json,
     #[serde(default)]
-    result: Value,
+    result: Json,
     #[serde(default)]
-    error: Value,
+    error: Json,
     #[serde(default)]
-    id: Value,
+    id: Json,
 }
 
 impl Message {

@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::client::Config;
 use crate::cluster::Seen;
 use crate::error::{Error, Result, Unsuitable};
+use crate::json::Json;
 use crate::lock::LockState;
 use crate::message::{self, Message};
 use crate::replica::Mirror;
@@ -138,12 +139,12 @@ impl<'a> Session<'a> {
     }
 
     /// A call of the connection itself. Whatever arrives before its answer is received as always.
-    async fn call(&mut self, method: &str, params: Value) -> Result<Value> {
+    async fn call(&mut self, method: &str, params: Value) -> Result<Json> {
         let id = self.send(method, &params);
         loop {
             match self.wire.next().await? {
-                Message::Answer { id: answered, result } if answered.as_u64() == Some(id) => {
-                    return result.map_err(|error| refused(method, &error));
+                Message::Answer { id: answered, result } if answered.as_integer() == Some(id) => {
+                    return result.map_err(|error| refused(method, error));
                 }
                 other => self.receive(other)?,
             }
@@ -153,15 +154,15 @@ impl<'a> Session<'a> {
     fn receive(&mut self, message: Message) -> Result<()> {
         match message {
             Message::Request { method, params, id } if method == "echo" => {
-                self.wire.send(&message::answer(&params, &id));
+                self.wire.send(&message::answer(&params.into(), &id.into()));
             }
             Message::Request { method, id, .. } => {
-                self.wire
-                    .send(&json!({"result": null, "error": format!("no method {method} here"), "id": id}));
+                let error = format!("no method {method} here");
+                self.wire.send(&json!({"result": null, "error": error, "id": Value::from(id)}));
             }
-            Message::Notification { method, params } => self.notified(&method, &params)?,
+            Message::Notification { method, params } => self.notified(&method, params)?,
             Message::Answer { id, result } => {
-                let Some(id) = id.as_u64() else { return Ok(()) };
+                let Some(id) = id.as_integer() else { return Ok(()) };
                 if let Some(answer) = self.calls.answered(id, result) {
                     self.lasting.locks.answered(&answer.lock, id, &answer.answer);
                 }
@@ -170,26 +171,30 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn notified(&mut self, method: &str, params: &Value) -> Result<()> {
-        let lock = || params.get(0).and_then(Value::as_str).unwrap_or_default();
+    fn notified(&mut self, method: &str, params: Json) -> Result<()> {
+        let mut params = params.into_array().unwrap_or_default().into_iter();
+        let first = params.next().unwrap_or_default();
         match method {
-            "update3" => self.updated(params.get(0), params.get(2), params.get(1)),
-            "update2" => self.updated(params.get(0), params.get(1), None),
-            "locked" => {
-                self.lasting.locks.notified(lock(), LockState::Held);
+            "update3" => {
+                let last = params.next();
+                self.updated(&first, params.next(), last)
+            }
+            "update2" => self.updated(&first, params.next(), None),
+            "monitor_canceled" => self.monitor_canceled(&first),
+            _ => {
+                let state = match method {
+                    "locked" => LockState::Held,
+                    "stolen" => LockState::Stolen,
+                    _ => return Ok(()),
+                };
+                self.lasting.locks.notified(first.as_str().unwrap_or_default(), state);
                 Ok(())
             }
-            "stolen" => {
-                self.lasting.locks.notified(lock(), LockState::Stolen);
-                Ok(())
-            }
-            "monitor_canceled" => self.monitor_canceled(params.get(0)),
-            _ => Ok(()),
         }
     }
 
-    fn monitor_canceled(&mut self, id: Option<&Value>) -> Result<()> {
-        match id.and_then(Followed::of) {
+    fn monitor_canceled(&mut self, id: &Json) -> Result<()> {
+        match Followed::of(id) {
             Some(Followed::Replica) => {
                 self.canceled = true;
                 Ok(())
@@ -208,7 +213,7 @@ impl<'a> Session<'a> {
     fn publish(&self) {
         let state = State::Connected { remote: self.wire.remote.clone(), member: self.member.clone() };
         self.lasting.status.send_if_modified(|status| {
-            let changed = status.state != state || status.failures != 0;
+            let changed = !status.state.is_like(&state) || status.failures != 0;
             *status = Status { state, failures: 0, error: status.error.take() };
             changed
         });

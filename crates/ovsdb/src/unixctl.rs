@@ -24,6 +24,7 @@ use tokio::time::timeout;
 pub use daemon::Daemon;
 
 use crate::frame::Frames;
+use crate::json::Json;
 use crate::message::{self, Message};
 
 /// Dumps of flows are large.
@@ -91,7 +92,7 @@ impl Unixctl {
             }
         };
         self.stream = Some(stream);
-        let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let text = |json: Json| json.as_str().map_or_else(|| json.to_string(), str::to_owned);
         answer.map(text).map_err(|error| Error::Refused {
             path: self.path.clone(),
             command: command.to_owned(),
@@ -99,11 +100,7 @@ impl Unixctl {
         })
     }
 
-    async fn exchange(
-        &self,
-        stream: &mut UnixStream,
-        request: &Value,
-    ) -> Result<Result<Value, Value>, Error> {
+    async fn exchange(&self, stream: &mut UnixStream, request: &Value) -> Result<Result<Json, Json>, Error> {
         let broken = |source| Error::Broken { path: self.path.clone(), source };
         let odd = |what: String| Error::NotUnixctl { path: self.path.clone(), what };
         stream.write_all(request.to_string().as_bytes()).await.map_err(broken)?;
@@ -111,7 +108,9 @@ impl Unixctl {
         loop {
             if let Some(bytes) = frames.next_message().map_err(|error| odd(error.to_string()))? {
                 match Message::parse(bytes).map_err(odd)? {
-                    Message::Answer { id, result } if id.as_u64() == Some(self.last_id) => return Ok(result),
+                    Message::Answer { id, result } if id.as_integer() == Some(self.last_id) => {
+                        return Ok(result);
+                    }
                     _ => continue,
                 }
             }

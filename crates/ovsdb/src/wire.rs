@@ -28,6 +28,8 @@ pub(crate) struct Wire {
     reader: ReadHalf<Box<dyn Stream>>,
     writer: WriteHalf<Box<dyn Stream>>,
     frames: Frames,
+    /// Of what is unsent, and of a message that arrives.
+    max: usize,
     piece: Box<[u8]>,
     unsent: Vec<u8>,
     sent: usize,
@@ -61,6 +63,7 @@ impl Wire {
             reader,
             writer,
             frames: Frames::new(max),
+            max,
             piece,
             unsent: Vec::new(),
             sent: 0,
@@ -91,6 +94,9 @@ impl Wire {
                 Err(error) => return Err(not_ovsdb(&self.remote, error.to_string())),
             }
             let due = self.unsent.get(self.sent..).unwrap_or_default();
+            if due.len() > self.max {
+                return Err(Error::Unread { remote: self.remote.clone(), bytes: due.len() });
+            }
             tokio::select! {
                 written = pushed(&mut self.writer, due), if !due.is_empty() || self.unflushed => {
                     let written = written.map_err(|error| broken(&self.remote, error))?;

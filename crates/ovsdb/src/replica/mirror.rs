@@ -8,6 +8,7 @@ use tokio::sync::watch;
 
 use super::update::{self, Changes, Malformed};
 use super::{Replica, Rows, Snapshot, lock};
+use crate::json::Json;
 use crate::monitor::{Monitor, Plan};
 use crate::row::Header;
 use crate::schema::Schema;
@@ -56,7 +57,7 @@ impl Mirror {
     }
 
     /// All rows. The former ones are replaced in one step.
-    pub(crate) fn replace(&mut self, updates: &Value, last: Option<Uuid>) -> Result<(), Malformed> {
+    pub(crate) fn replace(&mut self, updates: Json, last: Option<Uuid>) -> Result<(), Malformed> {
         let empty =
             |(name, header): (&Arc<str>, &Arc<Header>)| (name.clone(), Arc::new(Rows::empty(header.clone())));
         let tables = self.headers.iter().map(empty).collect();
@@ -71,7 +72,7 @@ impl Mirror {
     }
 
     /// What changed while the connection was away.
-    pub(crate) fn resume(&mut self, updates: &Value, last: Option<Uuid>) -> Result<(), Malformed> {
+    pub(crate) fn resume(&mut self, updates: Json, last: Option<Uuid>) -> Result<(), Malformed> {
         let changes = self.read(updates)?;
         self.publish(last, |current| {
             current.commit(changes);
@@ -81,14 +82,14 @@ impl Mirror {
     }
 
     /// One transaction.
-    pub(crate) fn update(&mut self, updates: &Value, last: Option<Uuid>) -> Result<(), Malformed> {
+    pub(crate) fn update(&mut self, updates: Json, last: Option<Uuid>) -> Result<(), Malformed> {
         let changes = self.read(updates)?;
         self.publish(last, |current| current.commit(changes));
         Ok(())
     }
 
     /// An update that cannot be read leaves no state to go on from.
-    fn read(&mut self, updates: &Value) -> Result<Changes, Malformed> {
+    fn read(&mut self, updates: Json) -> Result<Changes, Malformed> {
         let changes = update::read(&self.schema, &self.snapshot(), updates);
         if changes.is_err() {
             self.last = None;

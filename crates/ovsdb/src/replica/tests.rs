@@ -114,7 +114,7 @@ fn states() -> impl Strategy<Value = Table> {
 fn mirror() -> Mirror {
     let mut mirror = Mirror::new(Monitor::all());
     mirror.begin(schema());
-    mirror.replace(&json!({}), None).unwrap();
+    mirror.replace(json!({}).into(), None).unwrap();
     mirror
 }
 
@@ -125,7 +125,7 @@ proptest! {
         let mut former = Table::new();
         let mut kept = Vec::new();
         for next in history {
-            mirror.update(&update(&former, &next), None).unwrap();
+            mirror.update(update(&former, &next).into(), None).unwrap();
             prop_assert_eq!(shown(&mirror.snapshot()), expected(&next));
             kept.push((mirror.snapshot(), next.clone()));
             former = next;
@@ -140,7 +140,7 @@ proptest! {
 fn what_cannot_be_read_changes_nothing() {
     let mut mirror = mirror();
     let one = Table::from([(1, State { name: "one".into(), ..State::default() })]);
-    mirror.update(&update(&Table::new(), &one), None).unwrap();
+    mirror.update(update(&Table::new(), &one).into(), None).unwrap();
     let before = mirror.snapshot();
     let good = json!({"modify": {"name": "other"}});
     let rows = |bad: Value| json!({"T": {(uuid(1).to_string()): good, (uuid(2).to_string()): bad}});
@@ -154,7 +154,7 @@ fn what_cannot_be_read_changes_nothing() {
         rows(json!({"vanish": {}})),
         rows(json!({})),
     ] {
-        assert!(mirror.update(&bad, None).is_err(), "{bad}");
+        assert!(mirror.update(bad.clone().into(), None).is_err(), "{bad}");
         assert_eq!(shown(&mirror.snapshot()), shown(&before), "{bad}");
     }
 }
@@ -165,9 +165,9 @@ fn rows_that_did_not_change_are_shared() {
     let state = |name: &str| State { name: name.into(), ..State::default() };
     let (one, two) =
         (Table::from([(1, state("a")), (2, state("b"))]), Table::from([(1, state("a")), (2, state("c"))]));
-    mirror.update(&update(&Table::new(), &one), None).unwrap();
+    mirror.update(update(&Table::new(), &one).into(), None).unwrap();
     let before = mirror.snapshot();
-    mirror.update(&update(&one, &two), None).unwrap();
+    mirror.update(update(&one, &two).into(), None).unwrap();
     let after = mirror.snapshot();
     let same = |row| {
         Arc::ptr_eq(

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
 use super::{Rows, Snapshot};
+use crate::json::Json;
 use crate::row::{Header, Row};
 use crate::schema::{ColumnType, Schema, TableSchema};
 use crate::value::{Atom, Datum, Uuid};
@@ -43,17 +42,17 @@ impl Snapshot {
     }
 }
 
-pub(super) fn read(schema: &Schema, current: &Snapshot, updates: &Value) -> Result<Changes, Malformed> {
-    let updates = updates.as_object().ok_or_else(|| malformed("the database", "is no object"))?;
+pub(super) fn read(schema: &Schema, current: &Snapshot, updates: Json) -> Result<Changes, Malformed> {
+    let updates = updates.into_object().ok_or_else(|| malformed("the database", "is no object"))?;
     let mut changes = Vec::with_capacity(updates.len());
     for (table, rows) in updates {
-        let unknown = || malformed(table, "is for a table that is not monitored");
+        let unknown = || malformed(&table, "is for a table that is not monitored");
         let (name, own) = current.tables.get_key_value(table.as_str()).ok_or_else(unknown)?;
-        let reader = TableReader::new(schema.tables.get(table).ok_or_else(unknown)?, own)?;
-        let rows = rows.as_object().ok_or_else(|| malformed(table, "is no object"))?;
+        let reader = TableReader::new(schema.tables.get(&table).ok_or_else(unknown)?, own)?;
+        let rows = rows.into_object().ok_or_else(|| malformed(&table, "is no object"))?;
         let mut next = Vec::with_capacity(rows.len());
         for (uuid, update) in rows {
-            let uuid = uuid.parse().map_err(|error| malformed(table, format!("has a bad key: {error}")))?;
+            let uuid = uuid.parse().map_err(|error| malformed(&table, format!("has a bad key: {error}")))?;
             next.push((uuid, reader.row(uuid, update)?));
         }
         changes.push((name.clone(), next));
@@ -76,13 +75,13 @@ impl<'a> TableReader<'a> {
         Ok(TableReader { schema, header: &rows.header, types, now: &rows.rows })
     }
 
-    fn row(&self, uuid: Uuid, update: &Value) -> Result<Option<Arc<Row>>, Malformed> {
+    fn row(&self, uuid: Uuid, update: Json) -> Result<Option<Arc<Row>>, Malformed> {
         let malformed = |what: &str| malformed(format!("{} {uuid}", self.schema.name), what);
         let (kind, columns) = update
-            .as_object()
-            .and_then(|update| update.iter().next())
+            .into_object()
+            .and_then(|mut update| update.pop())
             .ok_or_else(|| malformed("says nothing"))?;
-        let columns = || columns.as_object().ok_or_else(|| malformed("has no columns"));
+        let columns = || columns.into_object().ok_or_else(|| malformed("has no columns"));
         match kind.as_str() {
             "delete" => Ok(None),
             "initial" | "insert" => {
@@ -100,14 +99,14 @@ impl<'a> TableReader<'a> {
     fn with(
         &self,
         mut row: Row,
-        columns: &Map<String, Value>,
+        columns: Vec<(String, Json)>,
         merge: impl Fn(&ColumnType, Datum, Datum) -> Datum,
     ) -> Result<Option<Arc<Row>>, Malformed> {
-        for (column, value) in columns {
+        for (column, mut value) in columns {
             let unknown = || malformed(&self.schema.name, format!("has the unknown column {column}"));
-            let place = self.header.place(column).ok_or_else(unknown)?;
+            let place = self.header.place(&column).ok_or_else(unknown)?;
             let ty = *self.types.get(place).ok_or_else(unknown)?;
-            let value = ty.decode(value).map_err(|error| {
+            let value = ty.take(&mut value).map_err(|error| {
                 malformed(format!("{}.{column}", self.schema.name), format!("cannot be read: {error}"))
             })?;
             if let Some(own) = row.values_mut().get_mut(place) {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::base::BaseType;
+use crate::json::Json;
 use crate::value::{Atom, AtomKind, Datum};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -67,8 +68,13 @@ impl ColumnType {
     /// What the server sent. Only its form is judged: ranges and counts are the server's business, and a difference
     /// has other counts than a value.
     pub fn decode(&self, value: &Value) -> Result<Datum, ValueError> {
-        self.decoded(value).ok_or_else(|| {
-            let mut text = value.to_string();
+        self.take(&mut Json::from(value.clone()))
+    }
+
+    /// The same; texts move into the datum.
+    pub(crate) fn take(&self, json: &mut Json) -> Result<Datum, ValueError> {
+        self.taken(json).ok_or_else(|| {
+            let mut text = json.to_string();
             if let Some((end, _)) = text.char_indices().nth(120) {
                 text.truncate(end);
                 text.push('…');
@@ -77,23 +83,25 @@ impl ColumnType {
         })
     }
 
-    fn decoded(&self, value: &Value) -> Option<Datum> {
+    fn taken(&self, json: &mut Json) -> Option<Datum> {
         if let Some(held) = &self.value {
-            return pairs_of(value)?
-                .iter()
-                .map(|pair| pair_of(pair, &self.key, held))
-                .collect::<Option<_>>()
-                .map(Datum::Map);
+            let ("map", Json::Array(pairs)) = json.tagged()? else { return None };
+            let pairs = pairs.iter_mut().map(|pair| pair_of(pair, &self.key, held));
+            return pairs.collect::<Option<_>>().map(Datum::Map);
         }
-        let atom = |value| self.key.kind.decode(value);
-        match value.as_array().map(Vec::as_slice) {
-            Some([Value::String(tag), Value::Array(atoms)]) if tag == "set" => match atoms.as_slice() {
-                [only] if self.is_scalar() => atom(only).map(Datum::Atom),
-                _ if self.is_scalar() => None,
-                _ => atoms.iter().map(atom).collect::<Option<_>>().map(Datum::Set),
-            },
-            _ if self.is_scalar() => atom(value).map(Datum::Atom),
-            _ => Some(Datum::Set(BTreeSet::from([atom(value)?]))),
+        let atom = |json: &mut Json| self.key.kind.take(json);
+        if let Some(("set", Json::Array(atoms))) = json.tagged() {
+            if !self.is_scalar() {
+                return atoms.iter_mut().map(atom).collect::<Option<_>>().map(Datum::Set);
+            }
+            return match atoms.as_mut_slice() {
+                [only] => atom(only).map(Datum::Atom),
+                _ => None,
+            };
+        }
+        match self.is_scalar() {
+            true => atom(json).map(Datum::Atom),
+            false => Some(Datum::Set(BTreeSet::from([atom(json)?]))),
         }
     }
 
@@ -117,16 +125,10 @@ impl ColumnType {
     }
 }
 
-fn pairs_of(value: &Value) -> Option<&[Value]> {
-    match value.as_array()?.as_slice() {
-        [Value::String(tag), Value::Array(pairs)] if tag == "map" => Some(pairs),
-        _ => None,
-    }
-}
-
-fn pair_of(pair: &Value, key: &BaseType, value: &BaseType) -> Option<(Atom, Atom)> {
-    match pair.as_array()?.as_slice() {
-        [first, second] => Some((key.kind.decode(first)?, value.kind.decode(second)?)),
+fn pair_of(pair: &mut Json, key: &BaseType, value: &BaseType) -> Option<(Atom, Atom)> {
+    let Json::Array(pair) = pair else { return None };
+    match pair.as_mut_slice() {
+        [first, second] => Some((key.kind.take(first)?, value.kind.take(second)?)),
         _ => None,
     }
 }

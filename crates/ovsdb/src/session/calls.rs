@@ -6,6 +6,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::error::{Error, Result};
+use crate::json::Json;
 use crate::op::ErrorCode;
 
 /// As many as a connection has on its way at once; further ones wait for their turn, within their own deadlines.
@@ -58,14 +59,14 @@ impl Calls {
     pub(crate) fn answered(
         &mut self,
         id: u64,
-        result: std::result::Result<Value, Value>,
+        result: std::result::Result<Json, Json>,
     ) -> Option<LockAnswer> {
         match self.pending.remove(&id)? {
             Pending::Call { method, reply } => {
-                let _ = reply.send(result.map_err(|error| refused(&method, &error)));
+                let _ = reply.send(result.map(Value::from).map_err(|error| refused(&method, error)));
                 None
             }
-            Pending::Lock(lock) => result.ok().map(|answer| LockAnswer { lock, answer }),
+            Pending::Lock(lock) => result.ok().map(|answer| LockAnswer { lock, answer: answer.into() }),
         }
     }
 
@@ -92,7 +93,8 @@ impl Drop for Calls {
 }
 
 /// A refused call: `error` is a text, or an object with `error` and `details`.
-pub(crate) fn refused(method: &str, error: &Value) -> Error {
+pub(crate) fn refused(method: &str, error: Json) -> Error {
+    let error = &Value::from(error);
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let code = error.get("error").map_or_else(|| text(error), text);
     let details = ["details", "syntax"].iter().filter_map(|key| error.get(key)).map(text).collect::<Vec<_>>();

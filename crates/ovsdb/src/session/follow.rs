@@ -1,11 +1,12 @@
 //! Monitors: what is asked of the server before calls are served, and what comes of it later.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::timeout;
 
 use super::Session;
 use crate::cluster::{self, DATABASE};
 use crate::error::{Error, Result, Unsuitable};
+use crate::json::Json;
 use crate::op::ErrorCode;
 use crate::replica::Mirror;
 use crate::schema::Schema;
@@ -30,7 +31,7 @@ impl Followed {
         }
     }
 
-    pub(super) fn of(id: &Value) -> Option<Self> {
+    pub(super) fn of(id: &Json) -> Option<Self> {
         Self::ALL.into_iter().find(|followed| id.as_str() == Some(followed.id()))
     }
 }
@@ -76,7 +77,7 @@ impl Session<'_> {
     }
 
     async fn follow(&mut self, database: &str, followed: Followed) -> Result<()> {
-        let schema = Schema::parse(&self.call("get_schema", json!([database])).await?)?;
+        let schema = Schema::parse(&self.call("get_schema", json!([database])).await?.into())?;
         let Some(mirror) = self.mirror(followed) else { return Ok(()) };
         let (request, last) = mirror.begin(schema);
         let params = json!([database, followed.id(), request, last.to_string()]);
@@ -85,15 +86,16 @@ impl Session<'_> {
             // Before 2.12 there was nothing to go on from.
             None => {
                 let rows = self.call("monitor_cond", json!([database, followed.id(), request])).await?;
-                json!([false, null, rows])
+                Json::Array(vec![Json::Boolean(false), Json::Null, rows])
             }
         };
-        let Some([Value::Bool(found), last, updates]) = answer.as_array().map(Vec::as_slice) else {
+        let answer = <[Json; 3]>::try_from(answer.into_array().unwrap_or_default());
+        let Ok([Json::Boolean(found), last, updates]) = answer else {
             return Err(not_ovsdb(&self.wire.remote, "an answer to a monitor that is none".to_owned()));
         };
         let last = transaction(Some(last));
         let Some(mirror) = self.mirror(followed) else { return Ok(()) };
-        let applied = if *found { mirror.resume(updates, last) } else { mirror.replace(updates, last) };
+        let applied = if found { mirror.resume(updates, last) } else { mirror.replace(updates, last) };
         applied.map_err(|error| not_ovsdb(&self.wire.remote, error.to_string()))
     }
 
@@ -104,13 +106,8 @@ impl Session<'_> {
         }
     }
 
-    pub(super) fn updated(
-        &mut self,
-        id: Option<&Value>,
-        updates: Option<&Value>,
-        last: Option<&Value>,
-    ) -> Result<()> {
-        let (Some(followed), Some(updates)) = (id.and_then(Followed::of), updates) else { return Ok(()) };
+    pub(super) fn updated(&mut self, id: &Json, updates: Option<Json>, last: Option<Json>) -> Result<()> {
+        let (Some(followed), Some(updates)) = (Followed::of(id), updates) else { return Ok(()) };
         let Some(mirror) = self.mirror(followed) else { return Ok(()) };
         mirror
             .update(updates, transaction(last))
@@ -156,6 +153,6 @@ fn known<T>(answer: Result<T>) -> Result<Option<T>> {
     }
 }
 
-fn transaction(id: Option<&Value>) -> Option<Uuid> {
+fn transaction(id: Option<Json>) -> Option<Uuid> {
     id?.as_str()?.parse().ok()
 }

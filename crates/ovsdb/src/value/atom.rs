@@ -7,6 +7,7 @@ use std::hash::{Hash, Hasher};
 use serde_json::{Value, json};
 
 use super::uuid::Uuid;
+use crate::json::Json;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Atom {
@@ -67,17 +68,25 @@ impl AtomKind {
 
     /// None: the value is of another kind.
     pub fn decode(self, value: &Value) -> Option<Atom> {
-        Some(match self {
-            Self::Integer => Atom::Integer(value.as_i64()?),
-            Self::Real => Atom::Real(Real(value.as_f64()?)),
-            Self::Boolean => Atom::Boolean(value.as_bool()?),
-            Self::String => Atom::String(value.as_str()?.to_owned()),
-            Self::Uuid => match tagged(value)? {
-                ("uuid", Value::String(uuid)) => Atom::Uuid(uuid.parse().ok()?),
-                ("named-uuid", Value::String(name)) => Atom::NamedUuid(name.clone()),
-                _ => return None,
+        self.take(&mut Json::from(value.clone()))
+    }
+
+    /// The same; a text moves into the atom.
+    pub(crate) fn take(self, json: &mut Json) -> Option<Atom> {
+        match (self, json) {
+            (Self::Integer, Json::Integer(integer)) => Some(Atom::Integer(*integer)),
+            (Self::Real, Json::Real(real)) => Some(Atom::Real(Real(*real))),
+            #[allow(clippy::cast_precision_loss, reason = "the database has it as a real, too")]
+            (Self::Real, Json::Integer(integer)) => Some(Atom::Real(Real(*integer as f64))),
+            (Self::Boolean, Json::Boolean(flag)) => Some(Atom::Boolean(*flag)),
+            (Self::String, Json::Text(text)) => Some(Atom::String(std::mem::take(text))),
+            (Self::Uuid, json) => match json.tagged()? {
+                ("uuid", Json::Text(uuid)) => Some(Atom::Uuid(uuid.parse().ok()?)),
+                ("named-uuid", Json::Text(name)) => Some(Atom::NamedUuid(std::mem::take(name))),
+                _ => None,
             },
-        })
+            _ => None,
+        }
     }
 }
 
