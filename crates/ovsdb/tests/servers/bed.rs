@@ -4,6 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use linesman_lab::{OpenVSwitch, Root};
@@ -160,9 +161,18 @@ pub async fn replica(client: &Client, wanted: impl FnMut(&Snapshot) -> bool) -> 
     within(client.replica().unwrap().wait_for(wanted)).await.unwrap()
 }
 
-/// Nobody listens on it at the moment.
+/// Nobody listens on it at the moment, and it is none of those that the kernel gives to outgoing connections: a server that
+/// is started again needs it again.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    loop {
+        let own =
+            std::process::id().wrapping_mul(97).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed).into());
+        let port = 12_000 + u16::try_from(own % 18_000).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// Three members that speak TLS to each other and to their clients.

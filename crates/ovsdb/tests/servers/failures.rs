@@ -22,7 +22,7 @@ mod scenarios {
 
     pub async fn a_stopped_server_is_dead_and_comes_back(version: Root) {
         let server = Server::start(version);
-        let client = watching(server.client().probe_interval(Some(Duration::from_millis(300)))).await;
+        let client = watching(server.client().probe_interval(Some(Duration::from_secs(1)))).await;
         server.signal(Signal::SIGSTOP);
         let dead = status(&client, |status| !status.is_connected()).await;
         assert!(matches!(dead.error.as_deref(), Some(Error::Dead { .. })), "{dead:?}");
@@ -43,7 +43,7 @@ mod scenarios {
         let all = Op::select("Animal", Condition::all(), ["name"]);
         client.transact(&[all]).await.unwrap()[0].rows();
         let nobody = Client::builder([Remote::unix(server.path("nobody.sock"))], "Zoo");
-        let client = nobody.call_timeout(Duration::from_millis(100)).start().unwrap();
+        let client = nobody.call_timeout(Duration::from_millis(500)).start().unwrap();
         for error in [client.ready().await.unwrap_err(), client.transact(&[animal("x")]).await.unwrap_err()] {
             assert!(matches!(&error, Error::NotConnected { last: Some(_), .. }), "{error}");
             assert!(error.to_string().contains("nobody.sock"), "{error}");
