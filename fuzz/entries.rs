@@ -38,6 +38,11 @@ pub fn netplan(data: &[u8]) {
     imported(Format::Netplan, data);
 }
 
+/// What a database server says.
+pub fn ovsdb(data: &[u8]) {
+    drop(linesman_ovsdb::fuzz::conversation(data));
+}
+
 /// `\0` separates files, so that merging and references between profiles are met, too.
 fn imported(format: Format, data: &[u8]) {
     let text = String::from_utf8_lossy(data);

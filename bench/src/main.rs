@@ -1,4 +1,5 @@
-//! The benchmarks: ratios taken in one run, against nmstate itself, on real nodes of the lab.
+//! The benchmarks: ratios taken in one run, against nmstate itself on real nodes of the lab; the database client against
+//! `ovsdb-client`.
 //!
 //! Run by `make bench`. Inside a node the same binary stands in for the incumbent (`incumbent …`).
 
@@ -8,6 +9,7 @@ mod fleet;
 mod incumbent;
 mod machine;
 mod quick;
+mod replica;
 mod report;
 mod states;
 mod throughput;
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.first().map(String::as_str) {
         Some("incumbent") => incumbent::main(&arguments[1..]),
+        Some("replicate") => replica::main(&arguments[1..]),
         only => benchmarks(only),
     };
     match result {
@@ -41,7 +44,7 @@ fn main() -> ExitCode {
 fn benchmarks(only: Option<&str>) -> Fallible<()> {
     linesman_lab::setup()?;
     let mut report = BenchReport::default();
-    let groups: [(&str, Group); 9] = [
+    let groups: [(&str, Group); 10] = [
         ("apply", throughput::run),
         ("no-op", quick::run),
         ("machine", machine::run),
@@ -51,6 +54,7 @@ fn benchmarks(only: Option<&str>) -> Fallible<()> {
         ("fleet", fleet::run),
         ("many", fleet::many),
         ("idle", fleet::idle),
+        ("database", replica::run),
     ];
     for (name, group) in groups.into_iter().filter(|(name, _)| only.is_none_or(|o| name.contains(o))) {
         eprintln!("bench: {name} …");

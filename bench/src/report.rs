@@ -46,7 +46,7 @@ impl BenchReport {
     pub fn print(&self) {
         println!(
             "{:<52} {:>10} {:>10} {:>7} {:>9}  MET",
-            "WHAT (medians)", "LINESMAN", "NMSTATE", "RATIO", "GOAL"
+            "WHAT (medians)", "LINESMAN", "BASELINE", "RATIO", "GOAL"
         );
         for row in &self.rows {
             let amount = |v: f64| format!("{v:.2} {}", row.unit);

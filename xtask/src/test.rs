@@ -5,8 +5,8 @@ pub mod measure;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use linesman_lab::Kubernetes;
 use linesman_lab::progress::step;
+use linesman_lab::{Kubernetes, OpenVSwitch, Root};
 
 use crate::build::{Fallible, cargo};
 
@@ -25,6 +25,7 @@ pub fn run(arguments: &Arguments) -> Fallible<ExitCode> {
     // Before the build: that replaces this very program, and what runs then has no path any more.
     let this = std::env::current_exe()?;
     linesman_lab::setup()?;
+    OpenVSwitch::ensure(Root::Bookworm)?;
     Kubernetes::ensure()?;
     linesman_lab::ignition_validate()?;
     step("building all tests (several minutes the first time)");

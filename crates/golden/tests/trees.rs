@@ -23,6 +23,6 @@ fn an_input_comes_from_the_nearest_folder_above() {
 #[test]
 fn every_fuzz_target_has_seeds() {
     let counts = TARGETS.map(|target| seeds(target).len());
-    let [parse, check, keyfile, netplan] = counts;
-    assert!(parse == check && check >= 70 && keyfile >= 20 && netplan >= 15, "{counts:?}");
+    let [parse, check, keyfile, netplan, ovsdb] = counts;
+    assert!(parse == check && check >= 70 && keyfile >= 20 && netplan >= 15 && ovsdb >= 19, "{counts:?}");
 }

@@ -16,11 +16,12 @@ use std::time::{Duration, Instant};
 use mutation::Mutator;
 
 type Entry = fn(&[u8]);
-const TARGETS: [(&str, Entry); 4] = [
+const TARGETS: [(&str, Entry); 5] = [
     ("parse", entries::parse),
     ("check", entries::check),
     ("keyfile", entries::keyfile),
     ("netplan", entries::netplan),
+    ("ovsdb", entries::ovsdb),
 ];
 
 /// A debug build on a busy machine; anything quadratic on these sizes takes minutes.
@@ -80,6 +81,11 @@ fn mutated_profiles_are_imported_or_refused() {
 #[test]
 fn mutated_netplan_files_are_imported_or_refused() {
     run("netplan", entries::netplan);
+}
+
+#[test]
+fn mutated_conversations_of_databases_are_read_or_refused() {
+    run("ovsdb", entries::ovsdb);
 }
 
 /// Texts that were made to hurt, in every target.
