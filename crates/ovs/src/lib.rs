@@ -1,0 +1,1 @@
+//! Keeps Open vSwitch on a host: its units, settings, logs and status.
