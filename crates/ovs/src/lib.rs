@@ -1,1 +1,3 @@
 //! Keeps Open vSwitch on a host: its units, settings, logs and status.
+
+pub mod units;

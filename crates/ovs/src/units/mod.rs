@@ -1,0 +1,3 @@
+//! The units of Open vSwitch: observed, decided upon, and kept running.
+
+pub mod observed;
