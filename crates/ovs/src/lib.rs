@@ -12,7 +12,9 @@ use std::net::SocketAddr;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("cannot serve probes at {address}: {source}; choose another address with --listen, or `--listen none`")]
+    #[error(
+        "cannot serve probes at {address}: {source}; choose another address with --listen, or `--listen none`"
+    )]
     Listen { address: SocketAddr, source: std::io::Error },
     #[error("cannot listen for signals: {0}")]
     Signals(std::io::Error),

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use linesman_golden::Tree;
-use linesman_ovs::units::decide::{Decision, Observation, Options, decide};
+use linesman_ovs::units::decide::{Decision, HostObservation, Options, decide};
 use linesman_ovs::units::history::History;
 use linesman_ovs::units::observed::{Exit, ObservedUnit, Unit};
 use linesman_ovs::units::processes::{Process, Processes};
@@ -116,7 +116,7 @@ fn what_is_done_about_the_units() {
         for attempt in &input.attempts {
             history.attempted(attempt.unit, attempt.error.clone(), attempt.at);
         }
-        let observation = Observation {
+        let observation = HostObservation {
             units,
             foreign: Processes { found: input.processes.clone(), hidden: false }.foreign(),
             processes_hidden: input.processes_hidden,

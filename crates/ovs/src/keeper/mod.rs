@@ -18,12 +18,12 @@ use crate::logs::{self, LogStyle};
 use crate::probes::{self, Places, ProbeReport, Running};
 use crate::report::{KeeperReport, readiness};
 use crate::state_file::StateFile;
-use crate::units::{Action, Finding, act};
-use crate::units::decide::{Decision, Observation, Options, decide};
+use crate::units::decide::{Decision, HostObservation, Options, decide};
 use crate::units::history::History;
 use crate::units::observe::Systemd;
 use crate::units::observed::Unit;
 use crate::units::processes::{Process, Processes};
+use crate::units::{Action, Finding, act};
 use crate::{Error, Result, http};
 use announce::Announcements;
 use connection::Connection;
@@ -88,7 +88,8 @@ pub async fn run(config: Config) -> Result<()> {
         if acting.is_none() {
             acting = keeper.act(decision.actions);
         }
-        let rest = decision.again_in.map_or(LOOK_AGAIN, |seconds| Duration::from_secs(seconds).min(LOOK_AGAIN));
+        let rest =
+            decision.again_in.map_or(LOOK_AGAIN, |seconds| Duration::from_secs(seconds).min(LOOK_AGAIN));
         tokio::select! {
             outcomes = outcomes(&mut acting) => {
                 acting = None;
@@ -181,11 +182,11 @@ impl Keeper {
         decision
     }
 
-    async fn load(&mut self) -> Result<Observation, connection::Error> {
+    async fn load(&mut self) -> Result<HostObservation, connection::Error> {
         let (units, host_stopping) = self.connection.units().await?;
-        let all_run = Unit::DAEMONS.iter().all(|daemon| {
-            units.iter().any(|unit| unit.unit == *daemon && unit.is_running())
-        });
+        let all_run = Unit::DAEMONS
+            .iter()
+            .all(|daemon| units.iter().any(|unit| unit.unit == *daemon && unit.is_running()));
         // Reading all of /proc is no small thing on a large node.
         if !all_run || self.scanned.is_none_or(|scanned| scanned.elapsed() >= LOOK_AGAIN) {
             let processes = Processes::read(&self.config.places.proc);
@@ -195,22 +196,24 @@ impl Keeper {
         }
         let (foreign, processes_hidden) = self.foreign.clone();
         let silent = self.probes.borrow_and_update().silent.clone();
-        Ok(Observation { units, foreign, processes_hidden, host_stopping, silent, now: clock::now() })
+        Ok(HostObservation { units, foreign, processes_hidden, host_stopping, silent, now: clock::now() })
     }
 
-    fn remember(&mut self, observation: &Observation) {
+    fn remember(&mut self, observation: &HostObservation) {
         let before = self.history.clone();
         for restart in self.history.observe(&observation.units, observation.now) {
             let crash = restart.crash.map(|exit| format!("; the process before {exit}")).unwrap_or_default();
             let times = if restart.count == 1 { String::new() } else { format!(" {} times", restart.count) };
             warn!(unit = restart.unit.name(), "{} was restarted{times}{crash}", restart.unit);
         }
-        if self.history != before && let Err(error) = self.history_file.replace(&self.history) {
+        if self.history != before
+            && let Err(error) = self.history_file.replace(&self.history)
+        {
             warn!("{error}; restarts are not counted over a restart of linesman");
         }
     }
 
-    fn publish(&self, observation: &Observation, decision: &Decision) {
+    fn publish(&self, observation: &HostObservation, decision: &Decision) {
         let is_running = |unit: &Unit| observation.unit(*unit).is_some_and(|observed| observed.is_running());
         let invocation = |unit: Unit| observation.unit(unit).and_then(|unit| unit.invocation_id.clone());
         let units =
@@ -222,7 +225,9 @@ impl Keeper {
             differs
         });
         let dead = |unit: &Unit| {
-            let is_dead = |finding: &Finding| matches!(finding, Finding::Dead { .. } | Finding::Changing { .. });
+            let is_dead = |finding: &Finding| {
+                matches!(finding, Finding::Dead { may_start: true, .. } | Finding::Changing { .. })
+            };
             decision.findings.iter().any(|finding| is_dead(finding) && finding.unit() == Some(*unit))
         };
         self.report.send_modify(|report| {

@@ -56,7 +56,7 @@ impl DatabaseProbe {
         let refused = |error: linesman_ovsdb::Error| ProbeFailure::Refused(error.to_string());
         let mut client = match self.client.take() {
             Some(client) => client,
-            None => Ovsdb::connect_within(self.places.database(), DEADLINE).await.map_err(refused)?,
+            None => Ovsdb::connect_within(self.places.database(), DEADLINE * 2).await.map_err(refused)?,
         };
         if ask {
             client.ask_to_follow().await.map_err(refused)?;

@@ -18,7 +18,7 @@ pub struct Options {
 
 /// Everything that a decision depends on beside what is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Observation {
+pub struct HostObservation {
     pub units: Vec<ObservedUnit>,
     /// Daemons that belong to no unit of the host.
     pub foreign: Vec<Process>,
@@ -38,7 +38,7 @@ pub struct Decision {
     pub again_in: Option<u64>,
 }
 
-pub fn decide(observation: &Observation, history: &History, options: Options) -> Decision {
+pub fn decide(observation: &HostObservation, history: &History, options: Options) -> Decision {
     let mut decision = Decision::default();
     if observation.host_stopping {
         decision.findings.push(Finding::HostStopping);
@@ -74,7 +74,7 @@ pub fn decide(observation: &Observation, history: &History, options: Options) ->
     decision
 }
 
-impl Observation {
+impl HostObservation {
     pub fn unit(&self, unit: Unit) -> Option<&ObservedUnit> {
         self.units.iter().find(|observed| observed.unit == unit)
     }
@@ -117,7 +117,7 @@ impl Observation {
 
 impl Decision {
     /// The umbrella brings the daemons up at boot; only without one are they enabled themselves.
-    fn enable(&mut self, observation: &Observation, history: &History) {
+    fn enable(&mut self, observation: &HostObservation, history: &History) {
         let umbrella: Vec<&ObservedUnit> = observation.umbrella().into_iter().collect();
         let daemons = || Unit::DAEMONS.iter().filter_map(|unit| observation.unit(*unit)).collect();
         for unit in if umbrella.is_empty() { daemons() } else { umbrella } {
@@ -137,7 +137,7 @@ impl Decision {
     }
 
     /// What does not run: with the umbrella, which brings up both in order, and where that has failed one by one.
-    fn start(&mut self, observation: &Observation, history: &History, may_start: bool) {
+    fn start(&mut self, observation: &HostObservation, history: &History, may_start: bool) {
         let mut due = Vec::new();
         for unit in Unit::DAEMONS.iter().filter_map(|unit| observation.unit(*unit)) {
             if unit.load_state != LoadState::Loaded || unit.is_running() {
@@ -153,6 +153,7 @@ impl Decision {
                 unit: unit.unit,
                 result: unit.result.clone(),
                 exit: unit.exit,
+                may_start,
                 attempts: remembered.attempts,
                 error: remembered.error,
             });
@@ -160,8 +161,10 @@ impl Decision {
                 due.push(unit.unit);
             }
         }
+        // It requires both daemons: without one of them it fails each time.
+        let complete = Unit::DAEMONS.iter().all(|unit| observation.defect(*unit).is_none());
         let umbrella = observation.umbrella().filter(|unit| {
-            may_start && matches!(unit.active_state, ActiveState::Inactive | ActiveState::Failed)
+            may_start && complete && matches!(unit.active_state, ActiveState::Inactive | ActiveState::Failed)
         });
         match umbrella {
             Some(unit) if self.is_due(history.unit(unit.unit).not_before, observation.now) => {
@@ -184,7 +187,7 @@ impl Decision {
     }
 
     /// Of what runs and does not answer. What has just been started may take its time.
-    fn restart(&mut self, observation: &Observation, history: &History, options: Options) {
+    fn restart(&mut self, observation: &HostObservation, history: &History, options: Options) {
         for (unit, since) in &observation.silent {
             let running = observation.unit(*unit).filter(|unit| unit.is_running() && unit.main_pid.is_some());
             let Some(observed) = running else { continue };
