@@ -1,6 +1,6 @@
 //! A node with Debian's own units of Open vSwitch, and a keeper on it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use linesman_lab::{Running, Signal};
 use linesman_tests::Host;
@@ -16,13 +16,15 @@ pub const UMBRELLA: &str = "openvswitch-switch.service";
 pub struct KeeperHost {
     pub host: Host,
     keeper: RefCell<Option<Running>>,
+    /// What has been read of the log.
+    read: Cell<usize>,
 }
 
 impl KeeperHost {
     /// Without a keeper so far; the units run, as Debian enables them.
     pub fn new(name: &str) -> Self {
         let host = Host::built(name, |node| node.stock_ovs());
-        Self { host, keeper: RefCell::new(None) }
+        Self { host, keeper: RefCell::new(None), read: Cell::new(0) }
     }
 
     pub fn run(&self, words: &[&str]) -> String {
@@ -67,9 +69,17 @@ impl KeeperHost {
         keeper.wait().unwrap();
     }
 
-    /// What it says of itself.
+    /// What it has said of itself since the log was last skipped.
     pub fn log(&self) -> String {
+        self.whole_log().split_off(self.read.get())
+    }
+
+    pub fn whole_log(&self) -> String {
         String::from_utf8_lossy(&self.host.node.read_file(LOG).unwrap_or_default()).into_owned()
+    }
+
+    pub fn skip_log(&self) {
+        self.read.set(self.whole_log().len());
     }
 
     /// The journal's entries that it has shown.
@@ -127,9 +137,5 @@ impl KeeperHost {
     /// A signal to the main process of a unit.
     pub fn signal(&self, unit: &str, signal: &str) {
         self.run(&["systemctl", "kill", "--kill-whom=main", &format!("--signal={signal}"), unit]);
-    }
-
-    pub fn clear_log(&self) {
-        self.sh(&format!(": >{LOG}"));
     }
 }

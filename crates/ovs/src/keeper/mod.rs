@@ -201,6 +201,9 @@ impl Keeper {
 
     fn remember(&mut self, observation: &HostObservation) {
         let before = self.history.clone();
+        if !observation.foreign.is_empty() {
+            self.history.foreign_seen = Some(observation.now);
+        }
         for restart in self.history.observe(&observation.units, observation.now) {
             let crash = restart.crash.map(|exit| format!("; the process before {exit}")).unwrap_or_default();
             let times = if restart.count == 1 { String::new() } else { format!(" {} times", restart.count) };

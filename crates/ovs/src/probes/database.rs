@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use linesman_ovsdb::{Ovsdb, Table};
+use linesman_ovsdb::{Client, Condition, Membership, Mutation, Op, OpResult, Remote};
+use serde_json::Value;
 
 use super::{DEADLINE, Places, ProbeFailure, Running, state_of};
 use crate::units::observed::Unit;
@@ -10,12 +11,15 @@ use crate::units::observed::Unit;
 /// Adding a port to a large switch takes its time.
 const MAY_LAG: Duration = Duration::from_secs(5);
 
+/// So that a connection that was lost is told from a daemon that hangs.
+const CALL: Duration = Duration::from_millis(1200);
+
 type Outcome = Result<(), ProbeFailure>;
 
 /// A connection that nothing else uses.
 pub struct DatabaseProbe {
     places: Places,
-    client: Option<Ovsdb>,
+    client: Option<Client>,
     lag: Lag,
 }
 
@@ -45,7 +49,7 @@ impl DatabaseProbe {
             }
             Err(_) => {
                 self.client = None;
-                let failure = ProbeFailure::Silent { state: self.state() };
+                let failure = ProbeFailure::Silent { state: state(&self.places) };
                 (Err(failure.clone()), Err(failure))
             }
         }
@@ -53,28 +57,46 @@ impl DatabaseProbe {
 
     /// `cur_cfg` and `next_cfg`, which is one higher afterwards if the switch is asked to confirm.
     async fn numbers(&mut self, ask: bool) -> Result<(i64, i64), ProbeFailure> {
-        let refused = |error: linesman_ovsdb::Error| ProbeFailure::Refused(error.to_string());
-        let mut client = match self.client.take() {
-            Some(client) => client,
-            None => Ovsdb::connect_within(self.places.database(), DEADLINE * 2).await.map_err(refused)?,
+        let places = &self.places;
+        let refused = |error: linesman_ovsdb::Error| match error {
+            linesman_ovsdb::Error::NoAnswer { .. } | linesman_ovsdb::Error::Dead { .. } => {
+                ProbeFailure::Silent { state: state(places) }
+            }
+            error => ProbeFailure::Refused(error.to_string()),
         };
-        if ask {
-            client.ask_to_follow().await.map_err(refused)?;
-        }
-        let rows = client.select_all(Table::OpenVSwitch, &["cur_cfg", "next_cfg"]).await.map_err(refused)?;
+        let client = match &self.client {
+            Some(client) => client.clone(),
+            None => {
+                let client = Client::builder([Remote::unix(self.places.database())], "Open_vSwitch")
+                    .call_timeout(CALL)
+                    .membership(Membership::Unchecked)
+                    .probe_interval(None)
+                    .connect()
+                    .await
+                    .map_err(refused)?;
+                self.client = Some(client.clone());
+                client
+            }
+        };
+        let ask = ask.then(|| Op::mutate("Open_vSwitch", Condition::all(), [Mutation::add("next_cfg", 1)]));
+        let select = Op::select("Open_vSwitch", Condition::all(), ["cur_cfg", "next_cfg"]);
+        let ops: Vec<Op> = ask.into_iter().chain([select]).collect();
+        let results = client.transact(&ops).await.map_err(refused)?;
+        let Some(OpResult::Rows(rows)) = results.last() else {
+            return Err(ProbeFailure::Refused("the database gave no rows".into()));
+        };
         let row = rows.first().ok_or_else(|| {
             ProbeFailure::Refused("the database is empty: it has no row in the table Open_vSwitch".into())
         })?;
-        let number = |column: &'static str| row.number(column).unwrap_or_default();
-        let numbers = (number("cur_cfg"), number("next_cfg"));
-        self.client = Some(client);
-        Ok(numbers)
+        let number = |column: &str| row.get(column).and_then(Value::as_i64).unwrap_or_default();
+        Ok((number("cur_cfg"), number("next_cfg")))
     }
+}
 
-    fn state(&self) -> Option<String> {
-        let pid = std::fs::read_to_string(self.places.run_dir.join("ovsdb-server.pid")).ok()?;
-        state_of(&self.places.proc, pid.trim().parse().ok()?)
-    }
+/// Of the process.
+fn state(places: &Places) -> Option<String> {
+    let pid = std::fs::read_to_string(places.run_dir.join("ovsdb-server.pid")).ok()?;
+    state_of(&places.proc, pid.trim().parse().ok()?)
 }
 
 /// How the two numbers have moved.

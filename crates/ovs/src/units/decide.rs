@@ -5,8 +5,11 @@ use std::time::Duration;
 use super::act::Action;
 use super::finding::{Finding, HungRestart};
 use super::history::{History, LOOP_SECONDS};
-use super::observed::{ActiveState, LoadState, ObservedUnit, Unit, UnitFileState};
+use super::observed::{LoadState, ObservedUnit, Unit, UnitFileState};
 use super::processes::Process;
+
+/// A container that crashed is started again within seconds, and one that is replaced within half a minute.
+pub const FOREIGN_GONE: u64 = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -49,7 +52,7 @@ pub fn decide(observation: &HostObservation, history: &History, options: Options
         decision.findings.push(Finding::NotInstalled);
         return decision;
     }
-    let obstacles = observation.obstacles();
+    let obstacles = decision.obstacles(observation, history);
     let may_start = obstacles.is_empty();
     decision.findings.extend(obstacles);
     for unit in Unit::DAEMONS {
@@ -83,6 +86,11 @@ impl HostObservation {
         self.unit(unit).is_some_and(ObservedUnit::is_installed)
     }
 
+    /// On its way up or down.
+    fn is_changing(&self, unit: Unit) -> bool {
+        self.unit(unit).is_some_and(|observed| !observed.is_running() && !observed.is_down())
+    }
+
     /// The umbrella of this distribution, where systemd can start it.
     fn umbrella(&self) -> Option<&ObservedUnit> {
         let umbrellas = Unit::UMBRELLAS.iter().filter_map(|unit| self.unit(*unit));
@@ -95,12 +103,6 @@ impl HostObservation {
             pid: process.pid,
             cgroup: process.cgroup.clone(),
         })
-    }
-
-    /// Why nothing is started at all.
-    fn obstacles(&self) -> Vec<Finding> {
-        let hidden = self.processes_hidden.then_some(Finding::ProcessesHidden);
-        self.foreign_findings().chain(hidden).collect()
     }
 
     /// Why systemd would not start this daemon.
@@ -116,6 +118,18 @@ impl HostObservation {
 }
 
 impl Decision {
+    /// Why nothing is started at all.
+    fn obstacles(&mut self, observation: &HostObservation, history: &History) -> Vec<Finding> {
+        let hidden = observation.processes_hidden.then_some(Finding::ProcessesHidden);
+        let mut obstacles: Vec<Finding> = observation.foreign_findings().chain(hidden).collect();
+        let left = history.foreign_seen.map(|seen| (seen + FOREIGN_GONE).saturating_sub(observation.now));
+        if let Some(seconds) = left.filter(|left| *left > 0 && observation.foreign.is_empty()) {
+            self.wait(seconds);
+            obstacles.push(Finding::ContainerEnded { seconds });
+        }
+        obstacles
+    }
+
     /// The umbrella brings the daemons up at boot; only without one are they enabled themselves.
     fn enable(&mut self, observation: &HostObservation, history: &History) {
         let umbrella: Vec<&ObservedUnit> = observation.umbrella().into_iter().collect();
@@ -143,7 +157,7 @@ impl Decision {
             if unit.load_state != LoadState::Loaded || unit.is_running() {
                 continue;
             }
-            if !matches!(unit.active_state, ActiveState::Inactive | ActiveState::Failed) {
+            if !unit.is_down() {
                 let sub_state = unit.sub_state.clone();
                 self.findings.push(Finding::Changing { unit: unit.unit, sub_state });
                 continue;
@@ -161,11 +175,11 @@ impl Decision {
                 due.push(unit.unit);
             }
         }
-        // It requires both daemons: without one of them it fails each time.
-        let complete = Unit::DAEMONS.iter().all(|unit| observation.defect(*unit).is_none());
-        let umbrella = observation.umbrella().filter(|unit| {
-            may_start && complete && matches!(unit.active_state, ActiveState::Inactive | ActiveState::Failed)
-        });
+        // It requires both daemons: it fails without one of them, and would cancel what others do to them at this moment.
+        let at_rest =
+            |daemon: &Unit| observation.defect(*daemon).is_none() && !observation.is_changing(*daemon);
+        let may_start = may_start && Unit::DAEMONS.iter().all(at_rest);
+        let umbrella = observation.umbrella().filter(|unit| may_start && unit.is_down());
         match umbrella {
             Some(unit) if self.is_due(history.unit(unit.unit).not_before, observation.now) => {
                 self.actions.push(Action::Start(unit.unit));
