@@ -112,10 +112,11 @@ fn keepers_write_their_own(namespace: &str) -> Value {
         format!("{} == {}", others("object", list, field, own), others("oldObject", list, field, own))
     };
     let unchanged = |object: &str| {
-        format!("(has(object.{object}) ? has(oldObject.{object}) && object.{object} == oldObject.{object} : !has(oldObject.{object}))")
+        format!(
+            "(has(object.{object}) ? has(oldObject.{object}) && object.{object} == oldObject.{object} : !has(oldObject.{object}))"
+        )
     };
-    spec["variables"] =
-        json!([node_of_the_token(), { "name": "subject", "expression": SUBJECT }]);
+    spec["variables"] = json!([node_of_the_token(), { "name": "subject", "expression": SUBJECT }]);
     let (ready, taint) = (NODE_OPEN_VSWITCH_READY, names::OVS_START_UP_TAINT);
     let status = [
         same("status.conditions", "type", ready),

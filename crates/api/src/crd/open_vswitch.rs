@@ -43,9 +43,7 @@ pub fn crd() -> Value {
 }
 
 fn columns() -> Vec<Value> {
-    let column = |name: &str, kind: &str, about: &str, path: &str| {
-        json!({ "name": name, "type": kind, "description": about, "jsonPath": path })
-    };
+    let column = |name: &str, kind: &str, about: &str, path: &str| json!({ "name": name, "type": kind, "description": about, "jsonPath": path });
     let condition = |kind: &str, field: &str| format!(".status.conditions[?(@.type==\"{kind}\")].{field}");
     vec![
         column("Available", "string", "Whether Open vSwitch works", &condition("Available", "status")),
