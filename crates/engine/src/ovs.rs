@@ -6,12 +6,15 @@
 
 mod attachment;
 mod bridge;
+mod database;
 mod datapath;
 mod keys;
 mod merge;
 mod numbers;
 mod plan;
+mod row;
 mod rows;
+mod table;
 mod written;
 
 use std::collections::BTreeSet;
@@ -19,23 +22,26 @@ use std::path::Path;
 use std::time::Duration;
 
 use linesman_core::interface_name::InterfaceName;
-use linesman_ovsdb::{self as ovsdb, Condition, Mutation, Op, Ovsdb, Table};
+use linesman_ovsdb::{self as ovsdb, Op};
 
 pub use attachment::{Attachment, attachments};
 pub use bridge::bridge;
+pub use database::{Applied, DEFAULT_SOCKET, Ovsdb};
 pub use datapath::{has_datapath, has_dpdk, has_kernel_datapath, kernel_bridges};
 pub use keys::{BridgeKeys, InterfaceKeys, OvsKeys, RowKeys};
 pub use merge::merge;
 pub use numbers::{renumber, request, uplinks};
 pub use plan::{KeyPath, Scope, carry_plan, missing_rows, remove_plan, restore_plan};
+pub use row::Row;
 use rows::{Lost, Repair};
 pub use rows::{foreign_ports, names_of};
+pub use table::{Column, Table};
 pub use written::Written;
 
 use crate::netlink::Netlink;
 
 /// Where nmstate, and everybody else, expects it.
-pub const SOCKET: &str = ovsdb::DEFAULT_SOCKET;
+pub const SOCKET: &str = DEFAULT_SOCKET;
 
 /// The key by which NetworkManager knows its own rows.
 const NM_MARK: &str = "NM.connection.uuid";
@@ -124,7 +130,7 @@ impl Others<'_> {
                 Repair::Impossible(why) => due.push(format!("{what}: {why}")),
                 Repair::Make(ops) => match db.apply(&ops).await {
                     Ok(_) => due.push(what),
-                    Err(refused @ ovsdb::Error::Refused { .. }) => due.push(format!("{what}: {refused}")),
+                    Err(refused) if refused.is_refusal() => due.push(format!("{what}: {refused}")),
                     Err(other) => return Err(other),
                 },
             }
@@ -134,7 +140,7 @@ impl Others<'_> {
         match db.apply(&ops).await {
             Ok(_) if ops.is_empty() => {}
             Ok(_) => due.push("keys in the Open vSwitch database".to_string()),
-            Err(refused @ ovsdb::Error::Refused { .. }) => {
+            Err(refused) if refused.is_refusal() => {
                 due.push(format!("keys in the Open vSwitch database: {refused}"));
             }
             Err(other) => return Err(other),
@@ -184,10 +190,8 @@ pub async fn remove_made(before: &OvsKeys, touched: &BTreeSet<InterfaceName>) ->
 /// Takes ports from their bridges that NetworkManager does not know.
 pub async fn remove_ports(names: &BTreeSet<String>) -> Result<(), ovsdb::Error> {
     let (mut db, now) = connect().await?;
-    let release = |uuid: &str| Op::Mutate {
-        table: Table::Bridge.as_str(),
-        condition: Condition::refers("ports", uuid),
-        mutations: vec![Mutation::drop_reference("ports", uuid)],
+    let release = |uuid: &str| {
+        Op::mutate(Table::Bridge, table::refers("ports", uuid), [table::drop_reference("ports", uuid)])
     };
     let ports = names.iter().filter_map(|name| now.ports.get(name));
     db.apply(&ports.map(|port| release(&port.uuid)).collect::<Vec<_>>()).await?;
@@ -209,7 +213,7 @@ pub async fn carry(
             Repair::Impossible(why) => left.push(format!("{what}: {why}")),
             Repair::Make(ops) => match db.apply(&ops).await {
                 Ok(_) => {}
-                Err(refused @ ovsdb::Error::Refused { .. }) => left.push(format!("{what}: {refused}")),
+                Err(refused) if refused.is_refusal() => left.push(format!("{what}: {refused}")),
                 Err(other) => return Err(other),
             },
         }

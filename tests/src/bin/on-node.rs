@@ -5,10 +5,9 @@ use std::{collections::BTreeSet, io::Read, process::ExitCode, time::Duration};
 use linesman_core::interface_name::InterfaceName;
 use linesman_engine::{
     netlink::{LinkEvents, Netlink},
-    ovs::{OvsKeys, Scope, Written, carry_plan, missing_rows, restore_plan},
+    ovs::{DEFAULT_SOCKET, OvsKeys, Ovsdb, Scope, Written, carry_plan, missing_rows, restore_plan},
     probe::{Probe, ProbeResult, assess, default_probes, run_once, wait_until_pass},
 };
-use linesman_ovsdb::{DEFAULT_SOCKET, Ovsdb};
 use serde_json::{Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use linesman_ovsdb::{self as ovsdb, Ovsdb, Row, Table};
+use linesman_ovsdb as ovsdb;
 
-use super::{LIMIT, SOCKET};
+use super::{LIMIT, Ovsdb, Row, SOCKET, Table};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attachment {

@@ -3,28 +3,29 @@
 use std::collections::BTreeMap;
 
 use linesman_core::doctor::br_ex::{OvsBridge, OvsInterface, OvsPort};
-use linesman_ovsdb::{self as ovsdb, Op, Ovsdb, Row, Table};
+use linesman_ovsdb as ovsdb;
 
-use super::{LIMIT, SOCKET};
+use super::table::select;
+use super::{LIMIT, Ovsdb, Row, SOCKET, Table};
 
 /// None: there is no such bridge.
 pub async fn bridge(name: &str) -> Result<Option<OvsBridge>, ovsdb::Error> {
     let mut db = Ovsdb::connect_within(SOCKET, LIMIT).await?;
     let tables = [Table::Interface, Table::Port, Table::Bridge];
     // One transaction, so that they fit each other.
-    let answers = db.transact(&tables.map(|table| Op::select(table, &[]))).await?;
-    let rows = |at: usize| db.rows(tables[at], answers.get(at));
+    let answers = db.transact(&tables.map(|table| select(table, &[]))).await?;
+    let rows = |at: usize| Ovsdb::rows(tables[at], answers.get(at));
     let mut interfaces = BTreeMap::new();
-    for row in rows(0)? {
+    for row in rows(0) {
         interfaces.insert(row.uuid()?, interface(&row)?);
     }
     let mut ports = BTreeMap::new();
-    for row in rows(1)? {
+    for row in rows(1) {
         let members = row.references("interfaces")?;
         let members = members.iter().filter_map(|uuid| interfaces.get(uuid)).cloned().collect();
         ports.insert(row.uuid()?, OvsPort { name: row.text("name")?, interfaces: members });
     }
-    for row in rows(2)? {
+    for row in rows(2) {
         if row.text("name")? == name {
             return of(&row, &ports).map(Some);
         }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use linesman_ovsdb::{self as ovsdb, Ovsdb, Table};
+use linesman_ovsdb as ovsdb;
 
-use super::{LIMIT, SOCKET};
+use super::{LIMIT, Ovsdb, SOCKET, Table};
 use crate::netlink;
 
 /// The one in the kernel.

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use linesman_ovsdb::{Op, Ovsdb, Result, Row, Table};
+use linesman_ovsdb::{Op, Result};
+
+use super::table::select;
+use super::{Ovsdb, Row, Table};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -127,12 +130,12 @@ const TABLES: [Table; 8] = [
 impl OvsKeys {
     /// Reads all tables in one transaction, so that they fit each other.
     pub async fn read(ovsdb: &mut Ovsdb) -> Result<Self> {
-        let ops: Vec<Op> = TABLES.iter().map(|table| Op::select(*table, &[])).collect();
+        let ops: Vec<Op> = TABLES.iter().map(|table| select(*table, &[])).collect();
         let answers = ovsdb.transact(&ops).await?;
         let mut keys = OvsKeys::default();
         let mut known = Known::default();
         for (table, answer) in TABLES.iter().zip(&answers) {
-            for row in ovsdb.rows(*table, Some(answer))? {
+            for row in Ovsdb::rows(*table, Some(answer)) {
                 keys.take(*table, &row, &mut known)?;
             }
         }

@@ -5,10 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use linesman_ovsdb::{Column, Table};
-
 use super::keys::{BridgeKeys, InterfaceKeys, OvsKeys, RowKeys};
 use super::plan::{KeyPath, is_kept_by_its_owner, keys_of};
+use super::table::{Column, Table};
 use super::written::Written;
 
 /// OVN keeps all of its mappings in one value.

@@ -6,9 +6,10 @@ use linesman_core::interface_name::InterfaceName;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use linesman_ovsdb::{Column, Condition, Mutation, Op, Table};
+use linesman_ovsdb::{Columns, Condition, Mutation, Op};
 
 use super::keys::{InterfaceKeys, OvsKeys, RowKeys, is_empty};
+use super::table::{Column, Table, drop_reference, refers};
 use super::written::Written;
 
 /// What a restoration may touch.
@@ -83,10 +84,8 @@ pub fn remove_plan(snapshot: &OvsKeys, now: &OvsKeys, names: &BTreeSet<Interface
             names.contains(*name) && snapshot.row(table, name).is_none() && row.is_networkmanagers()
         })
     };
-    let drop = |parent: Table, column: &'static str, uuid: &str| Op::Mutate {
-        table: parent.as_str(),
-        condition: Condition::refers(column, uuid),
-        mutations: vec![Mutation::drop_reference(column, uuid)],
+    let drop = |parent: Table, column: &'static str, uuid: &str| {
+        Op::mutate(parent, refers(column, uuid), [drop_reference(column, uuid)])
     };
     let bridges = made(Table::Bridge).map(|(_, row)| drop(Table::OpenVSwitch, "bridges", &row.uuid));
     let ports = made(Table::Port).map(|(_, row)| drop(Table::Bridge, "ports", &row.uuid));
@@ -114,8 +113,8 @@ fn restore_keys(table: Table, name: &str, was: &RowKeys, is: &RowKeys) -> Option
         let due =
             was.iter().filter(|(key, value)| is.get(*key) != Some(*value)).map(|(key, value)| (*key, *value));
         let (wrong, due): (Vec<_>, Vec<_>) = (wrong.collect(), due.collect());
-        let delete = (!wrong.is_empty()).then(|| Mutation::delete_keys(*column, wrong));
-        let insert = (!due.is_empty()).then(|| Mutation::insert_keys(*column, due));
+        let delete = (!wrong.is_empty()).then(|| Mutation::delete_keys(column.as_str(), wrong));
+        let insert = (!due.is_empty()).then(|| Mutation::insert_keys(column.as_str(), due));
         delete.into_iter().chain(insert)
     });
     mutate(table, name, mutations.collect())
@@ -157,7 +156,7 @@ fn carry_columns(table: Table, name: &str, was: &RowKeys, is: &RowKeys) -> Optio
 
 fn update_all(table: Table, name: &str, row: Map<String, Value>) -> Option<Op> {
     let condition = Condition::named(name);
-    (!row.is_empty()).then(|| Op::Update { table: table.as_str(), condition, row })
+    (!row.is_empty()).then(|| Op::update(table, condition, row.into()))
 }
 
 fn carry_keys(table: Table, name: &str, was: &RowKeys, is: &RowKeys, written: &Written) -> Option<Op> {
@@ -166,14 +165,14 @@ fn carry_keys(table: Table, name: &str, was: &RowKeys, is: &RowKeys, written: &W
         let present = keys_of(is, *column);
         let mut lost = foreign(*column, keys_of(was, *column));
         lost.retain(|key, _| !present.contains_key(*key) && !written.declares(&path(*column, key)));
-        (!lost.is_empty()).then(|| Mutation::insert_keys(*column, lost))
+        (!lost.is_empty()).then(|| Mutation::insert_keys(column.as_str(), lost))
     });
     mutate(table, name, mutations.collect())
 }
 
 fn mutate(table: Table, name: &str, mutations: Vec<Mutation>) -> Option<Op> {
     let condition = if table == Table::OpenVSwitch { Condition::all() } else { Condition::named(name) };
-    (!mutations.is_empty()).then(|| Op::Mutate { table: table.as_str(), condition, mutations })
+    (!mutations.is_empty()).then(|| Op::mutate(table, condition, mutations))
 }
 
 pub(super) fn keys_of(row: &RowKeys, column: Column) -> &BTreeMap<String, String> {
@@ -231,8 +230,7 @@ fn set_protocols(name: &str, protocols: &BTreeSet<String>) -> Op {
 }
 
 fn update(table: Table, name: &str, column: &str, value: Value) -> Op {
-    let row = Map::from_iter([(column.to_owned(), value)]);
-    Op::Update { table: table.as_str(), condition: Condition::named(name), row }
+    Op::update(table, Condition::named(name), Columns::new().with(column, value))
 }
 
 #[cfg(test)]

@@ -6,12 +6,13 @@
 use std::collections::BTreeSet;
 
 use linesman_core::interface_name::InterfaceName;
-use linesman_ovsdb::{Column, Condition, Mutation, Op, Table, inserted};
+use linesman_ovsdb::{Condition, Op};
 use serde_json::{Map, Value, json};
 
 use super::keys::{BridgeKeys, OvsKeys, RowKeys};
 use super::merge::is_foreign_port;
 use super::plan::{is_kept_by_its_owner, kept_number, keys_of};
+use super::table::{Column, Table, add_inserted, inserted};
 use super::written::Written;
 
 /// One thing to make again; each is a transaction of its own, so that one that is refused hinders no other.
@@ -100,11 +101,8 @@ fn lost_port(goal: &OvsKeys, now: &OvsKeys, bridge: &str, port: &str, links: &BT
         return Lost { what, repair: Repair::Departed };
     }
     let mut ops = make_port(goal, port);
-    ops.push(Op::Mutate {
-        table: Table::Bridge.as_str(),
-        condition: Condition::named(bridge),
-        mutations: vec![Mutation::add_inserted("ports", &label("port", port))],
-    });
+    let reference = add_inserted("ports", &label("port", port));
+    ops.push(Op::mutate(Table::Bridge, Condition::named(bridge), [reference]));
     Lost { what, repair: Repair::Make(ops) }
 }
 
@@ -152,11 +150,8 @@ fn lost_bridge(goal: &OvsKeys, name: &str, was: &BridgeKeys, links: &BTreeSet<St
         }
     }
     ops.push(insert(Table::Bridge, columns, label("bridge", name)));
-    ops.push(Op::Mutate {
-        table: Table::OpenVSwitch.as_str(),
-        condition: Condition::all(),
-        mutations: vec![Mutation::add_inserted("bridges", &label("bridge", name))],
-    });
+    let reference = add_inserted("bridges", &label("bridge", name));
+    ops.push(Op::mutate(Table::OpenVSwitch, Condition::all(), [reference]));
     Lost { what: format!("bridge {name}"), repair: Repair::Make(ops) }
 }
 
@@ -165,11 +160,8 @@ fn lost_dependents(bridge: &str, was: &BridgeKeys, is: &BridgeKeys) -> Vec<Lost>
     let mut all: Vec<Lost> = gone
         .map(|dependent| {
             let insertion = insert(dependent.table, dependent.row.clone(), "attached".to_owned());
-            let reference = Op::Mutate {
-                table: Table::Bridge.as_str(),
-                condition: Condition::named(bridge),
-                mutations: vec![Mutation::add_inserted(&dependent.column, "attached")],
-            };
+            let reference = add_inserted(&dependent.column, "attached");
+            let reference = Op::mutate(Table::Bridge, Condition::named(bridge), [reference]);
             let what = format!("{} of {bridge}", dependent.column);
             Lost { what, repair: Repair::Make(vec![insertion, reference]) }
         })
@@ -182,7 +174,7 @@ fn lost_dependents(bridge: &str, was: &BridgeKeys, is: &BridgeKeys) -> Vec<Lost>
 }
 
 fn insert(table: Table, row: Map<String, Value>, name: String) -> Op {
-    Op::Insert { table: table.as_str(), row, name }
+    Op::insert(table, row.into()).named(name)
 }
 
 fn columns(name: &str, row: &RowKeys) -> Map<String, Value> {

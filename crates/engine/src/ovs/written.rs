@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use linesman_core::path::PathStep;
 use linesman_core::plan::{ChangeKind, Plan, Subject};
 use linesman_core::state::{interfaces, is_absent, list, name, text};
-use linesman_ovsdb::{Column, Table};
 use serde_json::Value;
 
 use super::plan::{COLUMNS, KeyPath, NAMED};
+use super::table::{Column, Table};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
