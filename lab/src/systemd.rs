@@ -5,7 +5,7 @@ use std::path::Path;
 use nix::sys::stat::{Mode, SFlag, makedev, mknod};
 
 use crate::error::{Doing, Result};
-use crate::layer::{link, put};
+use crate::layer::{create, link, put};
 
 pub(crate) const INIT: &str = "/usr/lib/systemd/systemd --log-target=journal";
 /// Exists once the last of our units has run.
@@ -70,6 +70,13 @@ pub(crate) fn base(layer: &Path) -> Result<()> {
         link(layer, &format!("etc/systemd/system/multi-user.target.wants/{unit}"), &format!("../{unit}"))?;
     }
     Ok(())
+}
+
+/// Of a node that has Debian's own units of Open vSwitch, and its socket, instead of the lab's.
+pub(crate) fn stock_ovs(disk: &Path) -> Result<()> {
+    let units = ["ovsdb-server.service", "ovs-vswitchd.service", "ovsdb-server.socket"];
+    create(&disk.join("etc/systemd/system"))?;
+    units.iter().try_for_each(|unit| hide(disk, &format!("etc/systemd/system/{unit}")))
 }
 
 /// What `base` brings, as one text.

@@ -19,7 +19,6 @@ pub mod socket;
 mod sources;
 mod state_file;
 pub mod status;
-mod systemd;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

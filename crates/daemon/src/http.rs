@@ -24,6 +24,10 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 /// What is served.
 pub trait Endpoints {
     fn metrics(&self) -> String;
+    /// It answers, so it lives; whether all is well is a matter of readiness and of the metrics.
+    fn live(&self) -> (bool, String) {
+        (true, "ok".into())
+    }
     /// Whether it does its work, and its summary in a line.
     fn ready(&self) -> (bool, String);
 }
@@ -55,20 +59,20 @@ pub async fn serve(address: SocketAddr, endpoints: Rc<dyn Endpoints>) -> std::io
     Ok(bound)
 }
 
+fn health((good, text): (bool, String)) -> (StatusCode, &'static str, String) {
+    let code = if good { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (code, "text/plain", format!("{text}\n"))
+}
+
 fn answer(method: &Method, path: &str, endpoints: &dyn Endpoints) -> Response<Full<Bytes>> {
     let (code, kind, text) = match (method, path) {
         (&Method::GET | &Method::HEAD, "/metrics") => (StatusCode::OK, OPEN_METRICS, endpoints.metrics()),
-        // It answers, so it lives; whether all is well is a matter of the metrics.
-        (&Method::GET | &Method::HEAD, "/healthz") => (StatusCode::OK, "text/plain", "ok\n".into()),
-        (&Method::GET | &Method::HEAD, "/readyz") => {
-            let (ready, summary) = endpoints.ready();
-            let code = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-            (code, "text/plain", format!("{summary}\n"))
-        }
+        (&Method::GET | &Method::HEAD, "/healthz" | "/livez") => health(endpoints.live()),
+        (&Method::GET | &Method::HEAD, "/readyz") => health(endpoints.ready()),
         (&Method::GET | &Method::HEAD, _) => (
             StatusCode::NOT_FOUND,
             "text/plain",
-            "not found; available are /metrics, /healthz and /readyz\n".into(),
+            "not found; available are /metrics, /livez, /healthz and /readyz\n".into(),
         ),
         _ => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET\n".into()),
     };

@@ -1,5 +1,5 @@
 //! What agent and operator share as daemons: the connection to the API server, watches, metrics and health over HTTP,
-//! sealed messages.
+//! sealed messages, manners towards systemd.
 
 pub mod backoff;
 pub mod clock;
@@ -9,4 +9,5 @@ pub mod http;
 pub mod metrics;
 pub mod renewal;
 pub mod sealing;
+pub mod systemd;
 pub mod watch;

@@ -120,6 +120,12 @@ pub enum Verb {
     ///
     /// Several replicas may run. The holder of the Lease `linesman-operator` acts; the others stand by.
     Operator(OperatorArgs),
+    /// Run the keeper of Open vSwitch: keep its systemd units running, probe them, show their logs
+    ///
+    /// Enables and starts ovsdb-server and ovs-vswitchd as the distribution ships them, starts them again if they die, and
+    /// prints their journal entries on standard output. Nothing else is started or restarted, and stopping the keeper
+    /// stops nothing. If Open vSwitch runs in a container or was started by hand, the units are not started.
+    OvsKeeper(OvsKeeperArgs),
     /// Show whether this host is in sync with its policies
     ///
     /// Exits with 0 if in sync, progressing or frozen, 1 if degraded, 2 if drifted, 4 if no agent is running.
@@ -499,6 +505,32 @@ pub struct AgentArgs {
     /// these programs have ended them]
     #[arg(long)]
     pub roll_back_checkpoints: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct OvsKeeperArgs {
+    /// Kill and restart a daemon that runs but does not answer [default: only report it]
+    #[arg(long)]
+    pub restart_hung: bool,
+
+    /// With --restart-hung: time that a daemon may be silent
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30s")]
+    pub hung_after: Duration,
+
+    /// Do not print the journal entries of Open vSwitch on standard output
+    #[arg(long)]
+    pub no_logs: bool,
+
+    /// Listen address for /metrics, /livez and /readyz: ADDRESS:PORT, or `none`
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9475")]
+    pub listen: String,
+
+    /// Directory of the sockets and PID files of Open vSwitch
+    #[arg(long, value_name = "DIR", default_value = "/run/openvswitch", hide = true)]
+    pub ovs_run_dir: PathBuf,
+
+    #[command(flatten)]
+    pub logging: LogArgs,
 }
 
 #[derive(Clone, Copy, Debug, Args)]

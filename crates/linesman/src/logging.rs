@@ -30,10 +30,10 @@ const FLAG: &str = "--log-format";
 /// report once.
 const DAEMON: &str = "error,kube_client=off,nmstate=warn,nmstate::ovsdb=error,nmstate::nispor=error,\
      nmstate::iface=error,nmstate::nm::nm_dbus::error=error,linesman=info,linesman_agent=info,linesman_daemon=info,\
-     linesman_engine=info,linesman_operator=info";
+     linesman_engine=info,linesman_operator=info,linesman_ovs=info";
 const COMMAND: &str = "error,kube_client=off,nmstate=warn,nmstate::ovsdb=error,nmstate::nispor=error,\
      nmstate::iface=error,nmstate::nm::nm_dbus::error=error,linesman=warn,linesman_agent=warn,linesman_daemon=warn,\
-     linesman_engine=warn,linesman_operator=warn";
+     linesman_engine=warn,linesman_operator=warn,linesman_ovs=warn";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
@@ -58,6 +58,7 @@ pub fn install(verb: &Verb) {
     match verb {
         Verb::Agent(args) => start(DAEMON, args.logging.log_format, Prefix::TimeAndLevel),
         Verb::Operator(args) => start(DAEMON, args.logging.log_format, Prefix::TimeAndLevel),
+        Verb::OvsKeeper(args) => start(DAEMON, args.logging.log_format, Prefix::TimeAndLevel),
         _ => start(COMMAND, LogFormat::Text, Prefix::Word),
     }
 }
@@ -144,17 +145,17 @@ where
 
 impl Prefix {
     fn or_priority(self) -> Self {
-        let stream = std::env::var("JOURNAL_STREAM").ok();
-        if stream.is_some_and(|stream| is_standard_error(&stream)) { Self::Priority } else { self }
+        if is_journal(&std::io::stderr()) { Self::Priority } else { self }
     }
 }
 
-/// systemd's variable names a device and an inode. A shell that a unit started inherits the variable, but its standard
-/// error is a terminal (systemd.exec(5)).
-fn is_standard_error(stream: &str) -> bool {
-    let descriptor = std::io::stderr().as_fd().try_clone_to_owned();
+/// Whether the journal reads what is written there. systemd's variable names a device and an inode; a shell that a unit started
+/// inherits the variable, but its standard error is a terminal (systemd.exec(5)).
+pub fn is_journal(stream: &impl AsFd) -> bool {
+    let Ok(journal) = std::env::var("JOURNAL_STREAM") else { return false };
+    let descriptor = stream.as_fd().try_clone_to_owned();
     let metadata = descriptor.and_then(|descriptor| File::from(descriptor).metadata());
-    metadata.is_ok_and(|metadata| stream == format!("{}:{}", metadata.dev(), metadata.ino()))
+    metadata.is_ok_and(|metadata| journal == format!("{}:{}", metadata.dev(), metadata.ino()))
 }
 
 #[cfg(test)]

@@ -96,6 +96,7 @@ async fn run(cli: Cli) -> Exit {
         Verb::History(args) => verbs::history::run(args, format, &settings),
         Verb::Agent(args) => verbs::agent::run(args, settings).await,
         Verb::Operator(args) => verbs::operator::run(args).await,
+        Verb::OvsKeeper(args) => Box::pin(verbs::ovs_keeper::run(args, settings)).await,
         Verb::Status(args) => verbs::status::run(args, format, &settings).await,
         Verb::Diff(args) => verbs::diff::run(args, format, &settings).await,
         Verb::Why(args) => verbs::why::run(args, format, &settings).await,

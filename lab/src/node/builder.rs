@@ -21,6 +21,7 @@ pub struct NodeBuilder {
     dad: bool,
     disks: Vec<(PathBuf, u64)>,
     systemd: bool,
+    stock_ovs: bool,
     vm: bool,
     intel_nics: bool,
 }
@@ -37,6 +38,7 @@ impl NodeBuilder {
             dad: false,
             disks: vec![],
             systemd: false,
+            stock_ovs: false,
             vm: false,
             intel_nics: false,
         }
@@ -56,6 +58,13 @@ impl NodeBuilder {
     /// systemd as PID 1, with journald and real units; without it, a small init of the lab starts the daemons.
     pub fn systemd(mut self, on: bool) -> Self {
         self.systemd = on;
+        self
+    }
+
+    /// systemd as PID 1, and Debian's own units of Open vSwitch, which take some seconds to start: where their behaviour is
+    /// the subject.
+    pub fn stock_ovs(mut self) -> Self {
+        (self.systemd, self.stock_ovs) = (true, true);
         self
     }
 
@@ -148,6 +157,9 @@ impl NodeBuilder {
         put(disk, "etc/machine-id", &format!("{}\n", machine_id()?), 0o444)?;
         if self.dad {
             put(disk, "etc/lab/dad", "", 0o644)?;
+        }
+        if self.stock_ovs {
+            systemd::stock_ovs(disk)?;
         }
         Ok(())
     }

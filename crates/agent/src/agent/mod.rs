@@ -12,6 +12,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use linesman_core::reconcile::Ledger;
+use linesman_daemon::systemd;
 use linesman_engine::observe::live::Depth;
 use tokio::sync::watch;
 use tracing::info;
@@ -23,7 +24,7 @@ use crate::metrics::Metrics;
 use crate::sources::Sources;
 use crate::state_file::StateFile;
 use crate::status::Status;
-use crate::{Config, Result, systemd};
+use crate::{Config, Result};
 use interrupted::Unfinished;
 use start::Started;
 

@@ -1,12 +1,12 @@
 //! The status of the agent: on its socket, to systemd and in the metrics. The ledger, on disk.
 
-use linesman_daemon::clock;
+use linesman_daemon::{clock, systemd};
 use tokio::sync::watch;
 use tracing::warn;
 
 use super::Agent;
 use crate::status::{self, Status};
-use crate::{first_boot, freeze, systemd};
+use crate::{first_boot, freeze};
 
 impl Agent {
     pub(super) fn store(&mut self) -> bool {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use linesman_daemon::clock;
+use linesman_daemon::{clock, systemd};
 use linesman_engine::journal::Journal;
 use linesman_engine::lock::HostLock;
 use linesman_engine::probe::ClusterProbe;
@@ -27,7 +27,7 @@ use crate::socket::{self, Command};
 use crate::sources::{self, Sources};
 use crate::state_file::StateFile;
 use crate::status::{HostCondition, Status};
-use crate::{Config, Error, Result, Source, http, systemd};
+use crate::{Config, Error, Result, Source, http};
 
 /// How often state files that cannot be read are looked at again.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);

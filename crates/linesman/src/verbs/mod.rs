@@ -21,6 +21,7 @@ pub mod history;
 pub mod import;
 pub mod man;
 pub mod operator;
+pub mod ovs_keeper;
 pub mod plan;
 pub mod recover;
 pub mod retry;

@@ -1,5 +1,7 @@
 //! The keys of the row of Open_vSwitch: read and written through the database's own transactions.
 
+use std::time::Duration;
+
 use linesman_ovsdb::{Client, Columns, Condition, Datum, Mutation, Op, Until};
 
 use super::decide::Change;
@@ -66,6 +68,6 @@ fn of_column(column: Column, seen: &Database, changes: &[&Change]) -> Vec<Op> {
         mutations.push(Mutation::insert_keys(name, pairs));
     }
     let unchanged =
-        Op::wait(TABLE, Condition::all(), [name], Until::Equal, [Columns::new().with(name, there)], Some(0));
+        Op::wait(TABLE, Condition::all(), [name], Until::Equal, [Columns::new().with(name, there)], Duration::ZERO);
     vec![unchanged, Op::mutate(TABLE, Condition::all(), mutations)]
 }

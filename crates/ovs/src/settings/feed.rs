@@ -26,18 +26,10 @@ const LOOK: Duration = Duration::from_secs(2);
 type Events<K> = Pin<Box<dyn Stream<Item = Result<Event<K>, watcher::Error>> + Send>>;
 
 /// The documents for this node, and when they change.
+#[derive(Debug)]
 pub enum Feed {
     File(FileFeed),
     Cluster(Box<ClusterFeed>),
-}
-
-impl std::fmt::Debug for Feed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::File(_) => "Feed::File",
-            Self::Cluster(_) => "Feed::Cluster",
-        })
-    }
 }
 
 impl Feed {
@@ -70,6 +62,7 @@ impl Feed {
     }
 }
 
+#[derive(Debug)]
 pub struct FileFeed {
     path: PathBuf,
     known: Option<Documents>,
@@ -124,6 +117,12 @@ pub struct ClusterFeed {
     listing: Maps,
     found: Option<Maps>,
     labels: Option<BTreeMap<String, String>>,
+}
+
+impl std::fmt::Debug for ClusterFeed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClusterFeed").field("labels", &self.labels).finish_non_exhaustive()
+    }
 }
 
 impl ClusterFeed {
