@@ -1,5 +1,6 @@
 //! Keeps Open vSwitch on a host: its units, settings, logs and status.
 
+pub mod control;
 mod http;
 pub mod keeper;
 pub mod logs;
@@ -17,6 +18,8 @@ use std::net::SocketAddr;
 pub enum Error {
     #[error("cannot serve probes at {address}: {source}; choose another address with --listen, or `--listen none`")]
     Listen { address: SocketAddr, source: std::io::Error },
+    #[error(transparent)]
+    Control(#[from] control::Error),
     #[error("cannot listen for signals: {0}")]
     Signals(std::io::Error),
 }

@@ -76,10 +76,10 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    /// Ends with its last publisher.
-    pub fn start(settings: Settings) -> Self {
+    /// `known` is in the cluster already.
+    pub fn start(settings: Settings, known: Option<OpenVSwitchStatus>) -> Self {
         let (wanted, receiver) = watch::channel(Wanted::default());
-        tokio::spawn(deliver(settings, receiver));
+        tokio::spawn(deliver(settings, known, receiver));
         Self { wanted }
     }
 
@@ -102,8 +102,8 @@ pub async fn published(client: &Client, node: &str) -> kube::Result<Option<OpenV
     Ok(api.get_opt(node).await?.map(|object| object.status))
 }
 
-async fn deliver(settings: Settings, mut wanted: watch::Receiver<Wanted>) {
-    let mut cluster = Cluster { settings, known: None, ready: None, uid: None, told: 0 };
+async fn deliver(settings: Settings, known: Option<OpenVSwitchStatus>, mut wanted: watch::Receiver<Wanted>) {
+    let mut cluster = Cluster { settings, known, ready: None, uid: None, told: 0 };
     let mut backoff = BACKOFF;
     let mut complained = false;
     while wanted.changed().await.is_ok() {
