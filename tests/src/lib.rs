@@ -8,7 +8,7 @@ pub mod campaign;
 pub mod fleet;
 pub mod observe;
 pub mod simulated_fleet;
-mod wait;
+pub mod wait;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -28,6 +28,7 @@ mod import;
 mod on_node;
 mod openflow_ports;
 mod ovs_keeper;
+mod ovs_settings;
 mod ovsdb;
 mod persist;
 mod probes;

@@ -4,8 +4,9 @@ mod bounded;
 
 use serde_json::{Value, json};
 
+use crate::conditions::NODE_OPEN_VSWITCH_READY;
 use crate::finalizers;
-use crate::kinds::{ENACTMENT, GROUP, NODE_STATE, POLICY};
+use crate::kinds::{ENACTMENT, Kind, NODE_OPEN_VSWITCH, NODE_STATE, POLICY};
 use crate::labels;
 use crate::limits::LABEL;
 use crate::names;
@@ -17,6 +18,7 @@ const NODE_CLAIM: &str = "authentication.kubernetes.io/node-name";
 pub fn all(namespace: &str) -> Vec<Value> {
     let policies = [
         nodes_write_their_own(namespace),
+        keepers_write_their_own(namespace),
         operator_instructs(namespace),
         operator_reports(namespace),
         operator_keeps_policies(namespace),
@@ -42,15 +44,14 @@ fn nodes_write_their_own(namespace: &str) -> Value {
     let enactments = [ENACTMENT.plural.into(), format!("{}/status", ENACTMENT.plural)];
     let label = labels::NODE;
     let mut spec = guard(&[
-        rule(NODE_STATE.versions, &states, &["CREATE", "UPDATE", "DELETE"]),
-        rule(ENACTMENT.versions, &enactments, &["CREATE", "UPDATE", "DELETE"]),
+        rule(NODE_STATE, &states, &["CREATE", "UPDATE", "DELETE"]),
+        rule(ENACTMENT, &enactments, &["CREATE", "UPDATE", "DELETE"]),
     ]);
     spec["matchConditions"] =
         json!([{ "name": "an-agent-writes", "expression": account(namespace, names::AGENT) }]);
     spec["variables"] = json!([
-        { "name": "node", "expression": format!("has(request.userInfo.extra) && '{NODE_CLAIM}' in request.userInfo.extra ? \
-            request.userInfo.extra['{NODE_CLAIM}'][0] : ''") },
-        { "name": "subject", "expression": "request.operation == 'CREATE' ? object : oldObject" },
+        node_of_the_token(),
+        { "name": "subject", "expression": SUBJECT },
         { "name": "labelled", "expression": format!("has(variables.subject.metadata.labels) && \
             '{label}' in variables.subject.metadata.labels ? variables.subject.metadata.labels['{label}'] : ''") },
         { "name": "owned", "expression": "has(variables.subject.metadata.ownerReferences) && \
@@ -85,8 +86,90 @@ fn nodes_write_their_own(namespace: &str) -> Value {
     policy("linesman-nodes-write-their-own", spec)
 }
 
+/// The object before the request, or the one that is created.
+const SUBJECT: &str = "request.operation == 'CREATE' ? object : oldObject";
+
+fn node_of_the_token() -> Value {
+    let expression = format!(
+        "has(request.userInfo.extra) && '{NODE_CLAIM}' in request.userInfo.extra ? request.userInfo.extra['{NODE_CLAIM}'][0] : ''"
+    );
+    json!({ "name": "node", "expression": expression })
+}
+
+/// The keeper of Open vSwitch writes its NodeOpenVSwitch, and of its own Node one condition and one taint.
+fn keepers_write_their_own(namespace: &str) -> Value {
+    let own = [NODE_OPEN_VSWITCH.plural.into(), format!("{}/status", NODE_OPEN_VSWITCH.plural)];
+    let nodes = json!({ "apiGroups": [""], "apiVersions": ["v1"], "resources": ["nodes", "nodes/status"],
+                        "operations": ["CREATE", "UPDATE", "DELETE"] });
+    let mut spec = guard(&[rule(NODE_OPEN_VSWITCH, &own, &["CREATE", "UPDATE", "DELETE"]), nodes]);
+    spec["matchConditions"] =
+        json!([{ "name": "a-keeper-writes", "expression": account(namespace, names::KEEPER) }]);
+    let of_nodes = |expression: &str| format!("request.resource.resource != 'nodes' || {expression}");
+    let others = |object: &str, list: &str, field: &str, own: &str| {
+        format!("(has({object}.{list}) ? {object}.{list}.filter(it, it.{field} != '{own}') : [])")
+    };
+    let same = |list: &str, field: &str, own: &str| {
+        format!("{} == {}", others("object", list, field, own), others("oldObject", list, field, own))
+    };
+    let unchanged = |object: &str| {
+        format!(
+            "(has(object.{object}) ? has(oldObject.{object}) && object.{object} == oldObject.{object} : !has(oldObject.{object}))"
+        )
+    };
+    spec["variables"] = json!([node_of_the_token(), { "name": "subject", "expression": SUBJECT }]);
+    let (ready, taint) = (NODE_OPEN_VSWITCH_READY, names::OVS_START_UP_TAINT);
+    let status = [
+        same("status.conditions", "type", ready),
+        unchanged("status.capacity"),
+        unchanged("status.allocatable"),
+        unchanged("status.addresses"),
+        unchanged("status.daemonEndpoints"),
+        unchanged("status.nodeInfo"),
+        unchanged("status.volumesAttached"),
+        unchanged("status.volumesInUse"),
+    ];
+    let rest = [
+        same("spec.taints", "key", taint),
+        unchanged("metadata.labels"),
+        unchanged("metadata.annotations"),
+        unchanged("metadata.finalizers"),
+        unchanged("metadata.ownerReferences"),
+        unchanged("spec.unschedulable"),
+        unchanged("spec.podCIDR"),
+        unchanged("spec.providerID"),
+        unchanged("spec.configSource"),
+    ];
+    let grown = format!(
+        "!has(object.spec.taints) || !object.spec.taints.exists(it, it.key == '{taint}') || \
+         has(oldObject.spec.taints) && oldObject.spec.taints.exists(it, it.key == '{taint}')"
+    );
+    spec["validations"] = json!([
+        validation(
+            "variables.node != ''",
+            "the token of the keeper does not name its node; Kubernetes 1.30 or newer is required"
+        ),
+        validation(
+            "variables.subject.metadata.name == variables.node",
+            "a keeper may write only the NodeOpenVSwitch and the Node of its own node"
+        ),
+        validation(
+            &of_nodes("request.operation == 'UPDATE'"),
+            "a keeper may neither create nor delete a Node"
+        ),
+        validation(
+            &of_nodes(&format!("request.operation != 'UPDATE' || {}", status.join(" && "))),
+            &format!("a keeper may change nothing in the status of its Node but the condition {ready}")
+        ),
+        validation(
+            &of_nodes(&format!("request.operation != 'UPDATE' || {} && ({grown})", rest.join(" && "))),
+            &format!("a keeper may change nothing of its Node but remove the taint {taint}")
+        ),
+    ]);
+    policy("linesman-keepers-write-their-own", spec)
+}
+
 fn operator_instructs(namespace: &str) -> Value {
-    let mut spec = guard(&[rule(ENACTMENT.versions, &[ENACTMENT.plural.into()], &["CREATE", "UPDATE"])]);
+    let mut spec = guard(&[rule(ENACTMENT, &[ENACTMENT.plural.into()], &["CREATE", "UPDATE"])]);
     spec["matchConditions"] = json!([{ "name": "not-the-operator", "expression": format!("!({})", account(namespace, names::OPERATOR)) }]);
     spec["validations"] = json!([validation(
         "request.operation == 'CREATE' ? !has(object.spec) : \
@@ -97,7 +180,7 @@ fn operator_instructs(namespace: &str) -> Value {
 }
 
 fn operator_reports(namespace: &str) -> Value {
-    let mut spec = guard(&[rule(POLICY.versions, &[format!("{}/status", POLICY.plural)], &["UPDATE"])]);
+    let mut spec = guard(&[rule(POLICY, &[format!("{}/status", POLICY.plural)], &["UPDATE"])]);
     spec["validations"] = json!([validation(
         &account(namespace, names::OPERATOR),
         "only the Linesman operator may write the status of a policy",
@@ -107,7 +190,7 @@ fn operator_reports(namespace: &str) -> Value {
 
 /// RBAC has no right for finalizers alone.
 fn operator_keeps_policies(namespace: &str) -> Value {
-    let mut spec = guard(&[rule(POLICY.versions, &[POLICY.plural.into()], &["CREATE", "UPDATE", "DELETE"])]);
+    let mut spec = guard(&[rule(POLICY, &[POLICY.plural.into()], &["CREATE", "UPDATE", "DELETE"])]);
     spec["matchConditions"] =
         json!([{ "name": "the-operator-writes", "expression": account(namespace, names::OPERATOR) }]);
     let own = finalizers::REVERT;
@@ -162,7 +245,7 @@ const DURATION: &str = "0*(([0-9]{1,4}([.][0-9]+)?|[1-5][0-9]{4}([.][0-9]+)?|600
 
 /// A schema cannot say that a probe is a string or a mapping, and its CEL rules cannot look into such a value.
 fn probes_are_known() -> Value {
-    let mut spec = guard(&[rule(POLICY.versions, &[POLICY.plural.into()], &["CREATE", "UPDATE"])]);
+    let mut spec = guard(&[rule(POLICY, &[POLICY.plural.into()], &["CREATE", "UPDATE"])]);
     spec["matchConditions"] =
         json!([{ "name": "names-probes", "expression": "has(object.spec) && has(object.spec.probes)" }]);
     // In a CEL string a backslash is written twice.
@@ -220,8 +303,8 @@ fn guard(rules: &[Value]) -> Value {
     json!({ "failurePolicy": "Fail", "matchConstraints": { "resourceRules": rules } })
 }
 
-fn rule(versions: &[&str], resources: &[String], operations: &[&str]) -> Value {
-    json!({ "apiGroups": [GROUP], "apiVersions": versions, "resources": resources, "operations": operations })
+fn rule(kind: Kind, resources: &[String], operations: &[&str]) -> Value {
+    json!({ "apiGroups": [kind.group], "apiVersions": kind.versions, "resources": resources, "operations": operations })
 }
 
 fn validation(expression: &str, message: &str) -> Value {

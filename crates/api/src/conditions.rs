@@ -29,5 +29,13 @@ words! {
 }
 
 words! {
+    /// Of NodeOpenVSwitch, with the meaning that they have in other operators.
+    OpenVSwitchCondition { Available, Progressing, Degraded }
+}
+
+/// On a Node: whether Open vSwitch forwards and follows its database.
+pub const NODE_OPEN_VSWITCH_READY: &str = "OpenVSwitchReady";
+
+words! {
     NMStateCondition { Available, Degraded, Progressing }
 }

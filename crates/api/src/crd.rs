@@ -3,17 +3,18 @@
 mod enactment;
 mod nmstate;
 mod node_state;
+mod open_vswitch;
 mod policy;
 mod schema;
 
 use serde_json::{Value, json};
 
-use crate::kinds::{GROUP, Kind};
+use crate::kinds::Kind;
 use schema::{Schema, object, string};
 
 /// All of them, in the order in which they are written and applied.
 pub fn all() -> Vec<Value> {
-    vec![nmstate::crd(), policy::crd(), enactment::crd(), node_state::crd()]
+    vec![nmstate::crd(), policy::crd(), enactment::crd(), node_state::crd(), open_vswitch::crd()]
 }
 
 /// What differs between kinds.
@@ -27,23 +28,23 @@ struct Definition {
 
 impl Definition {
     fn build(self, finish: impl Fn(Value) -> Value) -> Value {
-        let Kind { kind, plural, singular, short_names, versions } = self.kind;
+        let Kind { group, kind, plural, singular, short_names, versions } = self.kind;
         let mut names = json!({ "kind": kind, "listKind": format!("{kind}List"), "plural": plural, "singular": singular });
         if !short_names.is_empty() {
             names["shortNames"] = json!(short_names);
         }
-        let schema = finish(root(self.about, self.fields));
+        let schema = finish(root(self.kind, self.about, self.fields));
         let versions: Vec<Value> = versions
             .iter()
             .enumerate()
-            .map(|(n, name)| version(name, n == 0, kind, &schema, &self.columns))
+            .map(|(n, name)| version(name, n == 0, self.kind, &schema, &self.columns))
             .collect();
         json!({
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
             "metadata": { "name": self.kind.crd_name() },
             "spec": {
-                "group": GROUP,
+                "group": group,
                 "names": names,
                 "scope": "Cluster",
                 "conversion": { "strategy": "None" },
@@ -53,11 +54,14 @@ impl Definition {
     }
 }
 
-fn root(about: &str, fields: Vec<schema::Field>) -> Value {
+fn root(kind: Kind, about: &str, fields: Vec<schema::Field>) -> Value {
     let own = [
         (
             "apiVersion",
-            string().about("apiVersion is the version of the schema of this object, such as nmstate.io/v1."),
+            string().about(&format!(
+                "apiVersion is the version of the schema of this object, such as {}.",
+                kind.example()
+            )),
         ),
         ("kind", string().about("kind is the kind of this object.")),
         ("metadata", json!({ "type": "object" })),
@@ -65,12 +69,13 @@ fn root(about: &str, fields: Vec<schema::Field>) -> Value {
     object(own.into_iter().chain(fields)).about(about)
 }
 
-fn version(name: &str, stored: bool, kind: &str, schema: &Value, columns: &[Value]) -> Value {
+fn version(name: &str, stored: bool, kind: Kind, schema: &Value, columns: &[Value]) -> Value {
     let mut version = json!({ "name": name, "served": true, "storage": stored });
     if !stored {
+        let Kind { group, kind, .. } = kind;
         version["deprecated"] = true.into();
         version["deprecationWarning"] =
-            format!("{GROUP}/{name} {kind} is deprecated; use {GROUP}/v1 {kind}").into();
+            format!("{group}/{name} {kind} is deprecated; use {group}/v1 {kind}").into();
     }
     if !columns.is_empty() {
         version["additionalPrinterColumns"] = columns.into();

@@ -1,9 +1,13 @@
-//! The kinds of `nmstate.io`: what a client must know to find them.
+//! The kinds: what a client must know to find them.
 
+/// Of kubernetes-nmstate, with whose kinds those of this group are compatible.
 pub const GROUP: &str = "nmstate.io";
+/// Of Linesman's own kinds.
+pub const OWN_GROUP: &str = "linesman.dev";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
+    pub group: &'static str,
     pub kind: &'static str,
     pub plural: &'static str,
     pub singular: &'static str,
@@ -19,16 +23,22 @@ impl Kind {
 
     /// `nmstate.io/v1`
     pub fn api_version(&self) -> String {
-        format!("{GROUP}/{}", self.version())
+        format!("{}/{}", self.group, self.version())
+    }
+
+    /// As the documentation of `apiVersion` has it.
+    pub(crate) fn example(&self) -> String {
+        if self.group == GROUP { format!("{GROUP}/v1") } else { self.api_version() }
     }
 
     /// `nmstates.nmstate.io`
     pub fn crd_name(&self) -> String {
-        format!("{}.{GROUP}", self.plural)
+        format!("{}.{}", self.plural, self.group)
     }
 }
 
 pub const NMSTATE: Kind = Kind {
+    group: GROUP,
     kind: "NMState",
     plural: "nmstates",
     singular: "nmstate",
@@ -37,6 +47,7 @@ pub const NMSTATE: Kind = Kind {
 };
 
 pub const POLICY: Kind = Kind {
+    group: GROUP,
     kind: "NodeNetworkConfigurationPolicy",
     plural: "nodenetworkconfigurationpolicies",
     singular: "nodenetworkconfigurationpolicy",
@@ -45,6 +56,7 @@ pub const POLICY: Kind = Kind {
 };
 
 pub const ENACTMENT: Kind = Kind {
+    group: GROUP,
     kind: "NodeNetworkConfigurationEnactment",
     plural: "nodenetworkconfigurationenactments",
     singular: "nodenetworkconfigurationenactment",
@@ -53,9 +65,19 @@ pub const ENACTMENT: Kind = Kind {
 };
 
 pub const NODE_STATE: Kind = Kind {
+    group: GROUP,
     kind: "NodeNetworkState",
     plural: "nodenetworkstates",
     singular: "nodenetworkstate",
     short_names: &["nns"],
     versions: &["v1beta1"],
+};
+
+pub const NODE_OPEN_VSWITCH: Kind = Kind {
+    group: OWN_GROUP,
+    kind: "NodeOpenVSwitch",
+    plural: "nodeopenvswitches",
+    singular: "nodeopenvswitch",
+    short_names: &["novs"],
+    versions: &["v1alpha1"],
 };

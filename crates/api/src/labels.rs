@@ -11,6 +11,9 @@ pub const NODE: &str = "nmstate.io/node";
 /// On a NodeNetworkState: a new value makes the agent report again.
 pub const FORCE_REFRESH: &str = "nmstate.io/force-nns-refresh";
 
+/// On a ConfigMap: it holds settings of Open vSwitch.
+pub const OVS_SETTINGS: &str = "linesman.dev/open-vswitch-settings";
+
 /// On Pods; an agent is one with the value `AGENT`.
 pub const COMPONENT: &str = "component";
 pub const AGENT: &str = "kubernetes-nmstate-handler";

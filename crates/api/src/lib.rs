@@ -1,6 +1,7 @@
 //! What Linesman writes in a cluster: kinds, conditions, reasons, labels, and their CRDs as code. Pure.
 //!
-//! `nmstate.io` is wire-compatible with kubernetes-nmstate; what Linesman adds is optional.
+//! `nmstate.io` is wire-compatible with kubernetes-nmstate; what Linesman adds is optional. Linesman's own kinds are in
+//! `linesman.dev`.
 
 pub mod admission;
 #[cfg(feature = "kube")]
@@ -18,6 +19,7 @@ pub mod nmstate;
 pub mod node_state;
 #[cfg(feature = "kube")]
 pub mod objects;
+pub mod open_vswitch;
 pub mod options;
 pub mod policy;
 pub mod reasons;

@@ -20,5 +20,12 @@ pub const TEXT: usize = 4_096;
 pub const SECRETS: usize = 65_536;
 /// Characters of the same when they are sealed, in base64.
 pub const SEALED_SECRETS: u64 = 90_000;
+/// Of the lists in the status of a NodeOpenVSwitch; beside each is the number of all.
+pub const OVS_BRIDGES: usize = 64;
+pub const OVS_INTERFACE_ERRORS: usize = 32;
+pub const OVS_SETTINGS: usize = 128;
+/// Characters of its texts.
+pub const OVS_NAME: usize = 256;
+pub const OVS_TEXT: usize = 1_024;
 /// Characters of a label's value.
 pub const LABEL: usize = 63;

@@ -7,9 +7,16 @@ pub const NAMESPACE: &str = "nmstate";
 /// Service account of the agents, and of the operator.
 pub const AGENT: &str = "nmstate-handler";
 pub const OPERATOR: &str = "nmstate-operator";
+/// Service account of the keepers of Open vSwitch.
+pub const KEEPER: &str = "linesman-ovs-keeper";
 /// Field managers, in `metadata.managedFields`.
 pub const AGENT_MANAGER: &str = "linesman-agent";
 pub const OPERATOR_MANAGER: &str = "linesman-operator";
+pub const KEEPER_MANAGER: &str = "linesman-ovs-keeper";
+/// The Lease of the one node whose ovs-vswitchd is restarted for its settings.
+pub const OVS_RESTART_LEASE: &str = "linesman-ovs-restart";
+/// On a Node until Open vSwitch is ready for the first time after a start, where that is asked for.
+pub const OVS_START_UP_TAINT: &str = "linesman.dev/open-vswitch-not-ready";
 
 /// A policy's name is also a label's value.
 pub const POLICY_NAME_LENGTH: usize = 63;

@@ -11,9 +11,10 @@ use serde_json::Value;
 
 use crate::bounded::{self, Bounded, CONDITIONS, METADATA, Part};
 use crate::enactment::{EnactmentSpec, EnactmentStatus};
-use crate::kinds::{ENACTMENT, GROUP, Kind, NODE_STATE, POLICY};
+use crate::kinds::{ENACTMENT, Kind, NODE_OPEN_VSWITCH, NODE_STATE, POLICY};
 use crate::limits::READ_DEPTH;
 use crate::node_state::NodeStateStatus;
+use crate::open_vswitch::OpenVSwitchStatus;
 use crate::policy::{PolicySpec, PolicyStatus};
 
 /// Reading any of these never fails: one object that a newer version, a person or a stranger wrote must not keep the others
@@ -54,6 +55,12 @@ pub struct NodeState {
     pub status: NodeStateStatus,
 }
 
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NodeOpenVSwitch {
+    pub metadata: ObjectMeta,
+    pub status: OpenVSwitchStatus,
+}
+
 /// A NodeNetworkState of which nothing else is of interest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NodeStateMeta {
@@ -63,6 +70,7 @@ pub struct NodeStateMeta {
 const POLICY_PARTS: Part =
     Part::Fields(&[("metadata", METADATA), ("spec", Part::Document), ("status", Part::Excerpt)]);
 const NODE_STATE_PARTS: Part = Part::Fields(&[("metadata", METADATA), ("status", Part::Document)]);
+const NODE_OPEN_VSWITCH_PARTS: Part = Part::Fields(&[("metadata", METADATA), ("status", Part::Document)]);
 const ENACTMENT_PARTS: Part = Part::Fields(&[
     ("metadata", METADATA),
     ("spec", Part::Document),
@@ -150,6 +158,14 @@ impl<'de> Deserialize<'de> for NodeState {
     }
 }
 
+impl<'de> Deserialize<'de> for NodeOpenVSwitch {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let parts = Parts::read(&NODE_OPEN_VSWITCH_PARTS, from)?;
+        let status = parts.depth().and_then(|()| typed("status", parts.status)).unwrap_or_default();
+        Ok(Self { metadata: parts.metadata, status })
+    }
+}
+
 impl<'de> Deserialize<'de> for NodeStateMeta {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Parts::read(&METADATA_ONLY, from).map(|parts| Self { metadata: parts.metadata })
@@ -191,6 +207,12 @@ impl Serialize for NodeState {
     }
 }
 
+impl Serialize for NodeOpenVSwitch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Written::new(NODE_OPEN_VSWITCH, &self.metadata, None::<&()>, &self.status).serialize(serializer)
+    }
+}
+
 macro_rules! resource {
     ($name:ident, $kind:expr) => {
         impl Resource for $name {
@@ -202,7 +224,7 @@ macro_rules! resource {
             }
 
             fn group(_: &()) -> Cow<'_, str> {
-                GROUP.into()
+                $kind.group.into()
             }
 
             fn version(_: &()) -> Cow<'_, str> {
@@ -228,6 +250,7 @@ resource!(Policy, POLICY);
 resource!(Enactment, ENACTMENT);
 resource!(NodeState, NODE_STATE);
 resource!(NodeStateMeta, NODE_STATE);
+resource!(NodeOpenVSwitch, NODE_OPEN_VSWITCH);
 
 #[cfg(test)]
 mod tests {

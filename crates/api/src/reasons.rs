@@ -69,6 +69,66 @@ words! {
 }
 
 words! {
+    /// Of the conditions of NodeOpenVSwitch, and of OpenVSwitchReady on a Node.
+    OpenVSwitchReason {
+        AsExpected,
+        /// The host has no units of Open vSwitch.
+        NotInstalled,
+        /// systemd does not answer.
+        SystemdUnreachable,
+        /// A unit is missing, masked, not enabled, or its file cannot be read.
+        UnitUnusable,
+        /// A daemon belongs to no unit of the host: an Open vSwitch in a container.
+        Containerised,
+        /// A unit is not running.
+        UnitNotRunning,
+        /// A unit ends again and again.
+        CrashLooping,
+        /// ovsdb-server does not answer.
+        DatabaseNotAnswering,
+        /// The file of the database is damaged; ovsdb-server refuses it.
+        DatabaseCorrupt,
+        /// ovs-vswitchd runs and does not answer.
+        VswitchdNotAnswering,
+        /// ovs-vswitchd does not follow the database.
+        ConfigurationLagging,
+        /// A unit is starting.
+        Starting,
+        /// Settings are being applied, or wait for a daemon.
+        SettingsApplying,
+        /// A setting needs a restart of ovs-vswitchd.
+        RestartNeeded,
+        SettingsRefused,
+        InterfaceErrors,
+        /// The daemons, or the daemon and the kernel, do not fit together.
+        VersionSkew,
+    }
+}
+
+words! {
+    /// Why a setting of Open vSwitch is not applied.
+    SettingReason {
+        /// The document cannot be read.
+        Unreadable,
+        UnknownKey,
+        InvalidValue,
+        /// Two documents say different things.
+        Contradiction,
+        /// Another program writes the key on this host.
+        OwnedByAnother,
+        /// Somebody changes it again whenever it is written.
+        Contested,
+        /// Open vSwitch or systemd refuses it.
+        NotAccepted,
+    }
+}
+
+words! {
+    /// Of events on a NodeOpenVSwitch.
+    OpenVSwitchEvent { UnitRestarted, UnitCrashed, SettingsApplied, SettingRefused, VswitchdRestarted }
+}
+
+words! {
     NMStateReason { SuccessfullyDeployed, Deploying, InternalError, TLSProfileNotFullyHonored }
 }
 

@@ -6,7 +6,8 @@ use linesman_api::condition::{Condition, Truth};
 use linesman_api::enactment::*;
 use linesman_api::nmstate::*;
 use linesman_api::node_state::{FirstBootStatus, NodeStateStatus};
-use linesman_api::objects::{Enactment, NodeState, Policy};
+use linesman_api::objects::{Enactment, NodeOpenVSwitch, NodeState, Policy};
+use linesman_api::open_vswitch::*;
 use linesman_api::options::{Drift, OnDelete, Options};
 use linesman_api::policy::*;
 use linesman_api::selector::{Operator, Requirement, Selector};
@@ -238,6 +239,56 @@ fn states_of_nodes() {
     };
     agree(kinds::NODE_STATE.plural, "status", &status);
     let read: NodeState = serde_json::from_value(json!({ "status": status })).unwrap();
+    assert_eq!(read.status, status);
+}
+
+#[test]
+fn open_vswitches_of_nodes() {
+    let version = || Some("v".to_owned());
+    let unit = UnitStatus {
+        name: "u".into(),
+        state: "active".into(),
+        pid: Some(1),
+        started: Some(Time(1)),
+        restarts: 1,
+        last_crash: Some("c".into()),
+        memory_mebibytes: Some(1),
+    };
+    let refused = RefusedSetting {
+        key: "k".into(),
+        source: "s".into(),
+        reason: "UnknownKey".into(),
+        message: "m".into(),
+    };
+    let settings = SettingsStatus {
+        applied_count: 1,
+        refused_count: 1,
+        applied: vec![AppliedSetting { key: "k".into(), value: "v".into() }],
+        refused: vec![refused],
+        needs_restart: vec!["k".into()],
+    };
+    let error = InterfaceError { interface: "i".into(), bridge: "b".into(), error: "e".into() };
+    let status = OpenVSwitchStatus {
+        versions: Some(Versions {
+            ovs: version(),
+            ovsdb_server: version(),
+            schema: version(),
+            kernel: version(),
+        }),
+        skew: Some("s".into()),
+        datapath_types: vec!["netdev".into()],
+        units: vec![unit],
+        restarts: 1,
+        bridges: vec![BridgeStatus { name: "b".into(), datapath_type: "system".into(), ports: 1 }],
+        bridge_count: 1,
+        port_count: 1,
+        interface_errors: vec![error],
+        interface_error_count: 1,
+        settings,
+        conditions: conditions(),
+    };
+    agree(kinds::NODE_OPEN_VSWITCH.plural, "status", &status);
+    let read: NodeOpenVSwitch = serde_json::from_value(json!({ "status": status })).unwrap();
     assert_eq!(read.status, status);
 }
 

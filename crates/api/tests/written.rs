@@ -31,7 +31,8 @@ fn crds_are_as_the_code_says() {
     let all = crd::all();
     for crd in &all {
         let plural = crd["spec"]["names"]["plural"].as_str().unwrap();
-        is_written(&deploy("crds").join(format!("nmstate.io_{plural}.yaml")), std::slice::from_ref(crd));
+        let group = crd["spec"]["group"].as_str().unwrap();
+        is_written(&deploy("crds").join(format!("{group}_{plural}.yaml")), std::slice::from_ref(crd));
     }
     assert_eq!(files("crds"), all.len());
 }

@@ -521,6 +521,26 @@ pub struct OvsKeeperArgs {
     #[arg(long)]
     pub no_logs: bool,
 
+    /// Outside of a cluster: file or directory with settings of Open vSwitch
+    #[arg(long, value_name = "PATH", default_value = "/etc/linesman/open-vswitch", conflicts_with = "node_name")]
+    pub settings: PathBuf,
+
+    /// In a cluster: name of this node, whose NodeOpenVSwitch is written and whose settings are in ConfigMaps
+    #[arg(long, value_name = "NAME", env = "NODE_NAME")]
+    pub node_name: Option<String>,
+
+    /// In a cluster: path to the kubeconfig file [default: the service account of the Pod]
+    #[arg(long, value_name = "FILE", env = "KUBECONFIG")]
+    pub kubeconfig: Option<PathBuf>,
+
+    /// In a cluster: namespace of the ConfigMaps with settings
+    #[arg(long, value_name = "NAME", env = "POD_NAMESPACE", default_value = linesman_api::names::NAMESPACE)]
+    pub namespace: String,
+
+    /// In a cluster: remove the taint linesman.dev/open-vswitch-not-ready of the node when Open vSwitch is ready
+    #[arg(long, requires = "node_name")]
+    pub remove_taint: bool,
+
     /// Listen address for /metrics, /livez and /readyz: ADDRESS:PORT, or `none`
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9475")]
     pub listen: String,

@@ -8,6 +8,7 @@ use linesman_daemon::clock;
 use linesman_daemon::http::Endpoints;
 use tokio::sync::watch;
 
+use crate::metrics::Metrics;
 use crate::probes::ProbeReport;
 use crate::report::{KeeperReport, liveness, readiness};
 use crate::{Error, Result};
@@ -15,11 +16,12 @@ use crate::{Error, Result};
 struct KeeperEndpoints {
     report: watch::Receiver<KeeperReport>,
     probes: watch::Receiver<ProbeReport>,
+    metrics: Rc<Metrics>,
 }
 
 impl Endpoints for KeeperEndpoints {
     fn metrics(&self) -> String {
-        "# EOF\n".into()
+        self.metrics.text()
     }
 
     fn live(&self) -> (bool, String) {
@@ -37,7 +39,8 @@ pub async fn serve(
     address: SocketAddr,
     report: watch::Receiver<KeeperReport>,
     probes: watch::Receiver<ProbeReport>,
+    metrics: Rc<Metrics>,
 ) -> Result<SocketAddr> {
     let failed = |source| Error::Listen { address, source };
-    linesman_daemon::http::serve(address, Rc::new(KeeperEndpoints { report, probes })).await.map_err(failed)
+    linesman_daemon::http::serve(address, Rc::new(KeeperEndpoints { report, probes, metrics })).await.map_err(failed)
 }

@@ -47,6 +47,19 @@ impl Cluster {
         Ok(self.run(&[&words[..], &bound].concat())?.trim().to_owned())
     }
 
+    /// Of another service account, bound to a Pod of its own on that node.
+    pub fn node_token(&self, node: &str, account: &str) -> Result<String> {
+        let name = format!("{account}-{node}");
+        let mut pod = pod_object(node);
+        pod["metadata"]["name"] = name.as_str().into();
+        pod["metadata"]["labels"] = json!({});
+        pod["spec"]["serviceAccountName"] = account.into();
+        self.apply(&pod.to_string())?;
+        let bound = ["--bound-object-kind", "Pod", "--bound-object-name", &name];
+        let words = ["create", "token", account, "--namespace", NAMESPACE, "--duration", "24h"];
+        Ok(self.run(&[&words[..], &bound].concat())?.trim().to_owned())
+    }
+
     /// As the kubelet reports the node.
     pub fn set_ready(&self, node: &str, ready: bool) -> Result<()> {
         self.set_status("node", node, &node_status(ready, None))

@@ -21,6 +21,16 @@ fn kubectl_prints_the_columns_that_people_know() {
     let failing = json!({ "conditions": conditions(&ENACTMENT, "Failing", "FailedToConfigure") });
     accepted(&api.report(&agent, "nnce/shown.columns", &failing));
     accepted(&api.create(&agent, &node_state("shown")));
+    let keeper = api.cluster.node_token("shown", "linesman-ovs-keeper").unwrap();
+    let novs = json!({ "apiVersion": "linesman.dev/v1alpha1", "kind": "NodeOpenVSwitch", "metadata": { "name": "shown" } });
+    accepted(&api.create(&keeper, &novs));
+    let status = json!({
+        "versions": { "ovs": "3.5.0" }, "bridgeCount": 2, "interfaceErrorCount": 0, "restarts": 1,
+        "settings": { "appliedCount": 3, "refusedCount": 1 },
+        "conditions": [{ "type": "Available", "status": "True", "reason": "AsExpected" },
+                       { "type": "Degraded", "status": "True", "reason": "SettingsRefused" }],
+    });
+    accepted(&api.report(&keeper, "novs/shown", &status));
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/cluster");
     transcript::assert_true(&folder, |command| {

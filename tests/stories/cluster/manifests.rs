@@ -17,7 +17,7 @@ fn the_crds_are_established_without_warnings() {
     let crds: Value =
         serde_json::from_str(&api.cluster.run(&["get", "crds", "-o", "json"]).unwrap()).unwrap();
     let crds = crds["items"].as_array().unwrap();
-    assert_eq!(crds.len(), 4);
+    assert_eq!(crds.len(), 5);
     for crd in crds {
         for condition in crd["status"]["conditions"].as_array().unwrap() {
             let expected = ["Established", "NamesAccepted"].contains(&condition["type"].as_str().unwrap());
@@ -32,9 +32,9 @@ fn linesman_prints_what_is_installed() {
     let api = Api::shared();
     let words = ["apply", "--server-side", "--force-conflicts", "--dry-run=server", "-o", "json", "-f", "-"];
     for (options, kind, count) in [
-        (&[][..], "CustomResourceDefinition", 4),
-        (&["-o", "json"], "CustomResourceDefinition", 4),
-        (&["--admission"], "ValidatingAdmissionPolicy", 7),
+        (&[][..], "CustomResourceDefinition", 5),
+        (&["-o", "json"], "CustomResourceDefinition", 5),
+        (&["--admission"], "ValidatingAdmissionPolicy", 8),
     ] {
         let said = api.cluster.kubectl_with(&api.cluster.admin(), &words, &crds(options)).unwrap();
         let objects: Value = serde_json::from_str(&said.stdout).unwrap_or_else(|_| panic!("{}", said.stderr));

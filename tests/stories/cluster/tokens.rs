@@ -246,6 +246,65 @@ fn a_stolen_token_of_an_agent_writes_no_events_and_changes_nothing_else() {
     }
 }
 
+fn open_vswitch(node: &str) -> Value {
+    json!({ "apiVersion": "linesman.dev/v1alpha1", "kind": "NodeOpenVSwitch", "metadata": { "name": node } })
+}
+
+#[test]
+fn a_stolen_token_of_a_keeper_writes_only_of_its_node() {
+    const OWN: &str = "a keeper may write only the NodeOpenVSwitch and the Node of its own node";
+    let api = Api::shared();
+    let [node, other] = ["kept-a", "kept-b"];
+    let [token, others] = [node, other].map(|name| {
+        api.node(name);
+        api.cluster.node_token(name, "linesman-ovs-keeper").unwrap()
+    });
+    let ask = |words: &[&str]| api.cluster.kubectl_as(&token, words, "").unwrap();
+    accepted(&api.create(&token, &open_vswitch(node)));
+    accepted(&api.create(&others, &open_vswitch(other)));
+    refused(&api.create(&token, &open_vswitch("kept-nobody")), OWN);
+    accepted(&api.report(&token, &format!("novs/{node}"), &json!({ "bridgeCount": 1 })));
+    refused(&api.report(&token, &format!("novs/{other}"), &json!({ "bridgeCount": 1 })), OWN);
+    let no_node = api.cluster.token(NAMESPACE, "linesman-ovs-keeper").unwrap();
+    let report = api.report(&no_node, &format!("novs/{node}"), &json!({ "bridgeCount": 2 }));
+    refused(&report, "the token of the keeper does not name its node");
+
+    // Of its Node, one condition, and the removal of one taint.
+    let strategic = |name: &str, patch: &Value, more: &[&str]| {
+        let patch = patch.to_string();
+        let words = ["patch", "node", name, "--type=strategic", "-p", &patch];
+        ask(&[&words[..], more].concat())
+    };
+    let status = ["--subresource=status"];
+    let condition = |kind: &str| json!({ "status": { "conditions": [{ "type": kind, "status": "True" }] } });
+    accepted(&strategic(node, &condition("OpenVSwitchReady"), &status));
+    refused(&strategic(other, &condition("OpenVSwitchReady"), &status), OWN);
+    const ONE: &str = "a keeper may change nothing in the status of its Node but the condition OpenVSwitchReady";
+    refused(&strategic(node, &condition("Ready"), &status), ONE);
+    refused(&strategic(node, &json!({ "status": { "capacity": { "cpu": "99" } } }), &status), ONE);
+    const TAINT: &str = "a keeper may change nothing of its Node but remove the taint linesman.dev/open-vswitch-not-ready";
+    for patch in [
+        json!({ "metadata": { "labels": { "x": "y" } } }),
+        json!({ "spec": { "unschedulable": true } }),
+        json!({ "spec": { "taints": [{ "key": "x", "effect": "NoExecute" }] } }),
+        json!({ "spec": { "taints": [{ "key": "linesman.dev/open-vswitch-not-ready", "effect": "NoExecute" }] } }),
+    ] {
+        refused(&strategic(node, &patch, &[]), TAINT);
+    }
+    for words in [
+        &["delete", "node", node][..],
+        &["delete", "novs", node],
+        &["get", "secrets", "-n", NAMESPACE],
+        &["get", "configmaps", "-n", "default"],
+        &["get", "pods", "-n", NAMESPACE],
+        &["get", "nncp"],
+        &["get", "leases", "-n", NAMESPACE],
+    ] {
+        refused(&ask(words), "forbidden");
+    }
+    accepted(&ask(&["get", "configmaps", "-n", NAMESPACE]));
+}
+
 #[test]
 fn a_stolen_token_of_the_operator_changes_nothing_of_a_policy_but_status_and_finalizer() {
     const ONLY: &str =

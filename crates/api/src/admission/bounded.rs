@@ -10,7 +10,7 @@ use crate::names;
 /// Documents of a policy. A policy that was accepted before there were limits can still be deleted and get its finalizer
 /// removed: only a new generation is checked.
 pub fn documents_are_bounded() -> Value {
-    let mut spec = guard(&[rule(POLICY.versions, &[POLICY.plural.into()], &["CREATE", "UPDATE"])]);
+    let mut spec = guard(&[rule(POLICY, &[POLICY.plural.into()], &["CREATE", "UPDATE"])]);
     spec["matchConditions"] = json!([
         { "name": "has-documents", "expression": "has(object.spec) && (has(object.spec.desiredState) || has(object.spec.hosts))" },
         { "name": "is-new", "expression": "request.operation == 'CREATE' || object.metadata.generation != oldObject.metadata.generation" },
@@ -57,8 +57,8 @@ pub fn documents_are_bounded() -> Value {
 pub fn reports_are_bounded(namespace: &str) -> Value {
     let resources = |plural: &str| [plural.to_owned(), format!("{plural}/status")];
     let mut spec = guard(&[
-        rule(NODE_STATE.versions, &resources(NODE_STATE.plural), &["CREATE", "UPDATE"]),
-        rule(ENACTMENT.versions, &resources(ENACTMENT.plural), &["UPDATE"]),
+        rule(NODE_STATE, &resources(NODE_STATE.plural), &["CREATE", "UPDATE"]),
+        rule(ENACTMENT, &resources(ENACTMENT.plural), &["UPDATE"]),
     ]);
     spec["matchConditions"] = json!([
         { "name": "an-agent-writes", "expression": account(namespace, names::AGENT) },

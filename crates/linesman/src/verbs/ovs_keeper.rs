@@ -2,6 +2,7 @@
 
 use linesman_core::codes::{commands, failures};
 use linesman_engine::transaction::Settings;
+use linesman_ovs::control::Source;
 use linesman_ovs::keeper::{self, Config};
 use linesman_ovs::logs::LogStyle;
 use linesman_ovs::probes::Places;
@@ -31,6 +32,8 @@ pub async fn run(args: OvsKeeperArgs, settings: Settings) -> Exit {
         listen,
         state_dir: settings.state_dir,
         logs: (!args.no_logs).then(|| style(format)),
+        source: source(&args),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
         places: Places { run_dir: args.ovs_run_dir, ..Places::default() },
     };
     match keeper::run(config).await {
@@ -39,6 +42,18 @@ pub async fn run(args: OvsKeeperArgs, settings: Settings) -> Exit {
             logging::fatal(format, &error);
             Failure::new(Exit::Environment, error.to_string()).code(failures::HINDERED).report_to_programs()
         }
+    }
+}
+
+fn source(args: &OvsKeeperArgs) -> Source {
+    match &args.node_name {
+        Some(node) => Source::Cluster {
+            kubeconfig: args.kubeconfig.clone(),
+            namespace: args.namespace.clone(),
+            node: node.clone(),
+            remove_taint: args.remove_taint,
+        },
+        None => Source::File(args.settings.clone()),
     }
 }
 

@@ -7,6 +7,7 @@ use std::future::{Future, pending};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use linesman_daemon::{clock, systemd};
@@ -14,7 +15,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
+use crate::control::{self, Control};
 use crate::logs::{self, LogStyle};
+use crate::metrics::Metrics;
 use crate::probes::{self, Places, ProbeReport, Running};
 use crate::report::{KeeperReport, readiness};
 use crate::state_file::StateFile;
@@ -43,6 +46,10 @@ pub struct Config {
     /// None: the journal's entries are not shown.
     pub logs: Option<LogStyle>,
     pub places: Places,
+    /// Where settings come from, and whether there is a cluster to report to.
+    pub source: control::Source,
+    /// Of linesman.
+    pub version: String,
 }
 
 type Acting = Pin<Box<dyn Future<Output = Vec<(Action, Result<(), act::Error>)>>>>;
@@ -68,9 +75,13 @@ pub async fn run(config: Config) -> Result<()> {
     let (probe_sender, mut probe_reports) = watch::channel(ProbeReport::default());
     let (running, running_receiver) = watch::channel(Running::default());
     let (report, report_receiver) = watch::channel(KeeperReport::default());
+    let metrics = Rc::new(Metrics::new(&config.version));
     if let Some(address) = config.listen {
-        http::serve(address, report_receiver, probe_reports.clone()).await?;
+        http::serve(address, report_receiver.clone(), probe_reports.clone(), metrics.clone()).await?;
     }
+    let (source, places) = (config.source.clone(), config.places.clone());
+    let control = Control::new(source, &config.state_dir, places, metrics).await?;
+    tokio::task::spawn_local(control.run(report_receiver, probe_reports.clone()));
     tokio::task::spawn_local(probes::run(config.places.clone(), running_receiver, probe_sender));
     let logs = config.logs.map(|style| {
         let logs = logs::Config { state_dir: config.state_dir.clone(), style };
