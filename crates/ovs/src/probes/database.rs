@@ -2,17 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-<<<<<<< HEAD
 use linesman_ovsdb::{Client, Condition, Membership, Mutation, Op, OpResult, Remote};
 use serde_json::Value;
-=======
-use linesman_ovsdb::{Client, Condition, Membership, Mutation, Op, Remote};
->>>>>>> ovs-settings
 
 use super::{DEADLINE, Places, ProbeFailure, Running, state_of};
 use crate::units::observed::Unit;
 
-const TABLE: &str = "Open_vSwitch";
 /// Adding a port to a large switch takes its time.
 const MAY_LAG: Duration = Duration::from_secs(5);
 
@@ -62,7 +57,6 @@ impl DatabaseProbe {
 
     /// `cur_cfg` and `next_cfg`, which is one higher afterwards if the switch is asked to confirm.
     async fn numbers(&mut self, ask: bool) -> Result<(i64, i64), ProbeFailure> {
-<<<<<<< HEAD
         let places = &self.places;
         let refused = |error: linesman_ovsdb::Error| match error {
             linesman_ovsdb::Error::NoAnswer { .. } | linesman_ovsdb::Error::Dead { .. } => {
@@ -96,30 +90,6 @@ impl DatabaseProbe {
         })?;
         let number = |column: &str| row.get(column).and_then(Value::as_i64).unwrap_or_default();
         Ok((number("cur_cfg"), number("next_cfg")))
-=======
-        let refused = |error: linesman_ovsdb::Error| ProbeFailure::Refused(error.to_string());
-        let client = match self.client.take() {
-            Some(client) => client,
-            None => {
-                let remote = Remote::unix(self.places.database());
-                let builder = Client::builder([remote], "Open_vSwitch").membership(Membership::Unchecked);
-                builder.connect_timeout(DEADLINE).call_timeout(DEADLINE).connect().await.map_err(refused)?
-            }
-        };
-        if ask {
-            let mutation = Op::mutate(TABLE, Condition::all(), [Mutation::add("next_cfg", 1)]);
-            client.transact(&[mutation]).await.map_err(refused)?;
-        }
-        let select = Op::select(TABLE, Condition::all(), ["cur_cfg", "next_cfg"]);
-        let results = client.transact(&[select]).await.map_err(refused)?;
-        let row = results.first().and_then(|result| result.rows().first()).ok_or_else(|| {
-            ProbeFailure::Refused("the database is empty: it has no row in the table Open_vSwitch".into())
-        })?;
-        let number = |column: &str| row.get(column).and_then(serde_json::Value::as_i64).unwrap_or_default();
-        let numbers = (number("cur_cfg"), number("next_cfg"));
-        self.client = Some(client);
-        Ok(numbers)
->>>>>>> ovs-settings
     }
 }
 
