@@ -26,6 +26,7 @@ fn of_finding(finding: &Finding) -> Problem {
         Finding::SystemdUnreachable { .. } => (Severity::Degraded, SystemdUnreachable),
         Finding::NotInstalled => (Severity::Unavailable, NotInstalled),
         Finding::Containerised { .. } => (Severity::Unavailable, Containerised),
+        Finding::ContainerEnded { .. } => (Severity::Progressing, Containerised),
         Finding::ProcessesHidden => (Severity::Degraded, Containerised),
         Finding::NotEnabled { .. } => (Severity::Degraded, UnitUnusable),
         Finding::UnitMissing { .. } | Finding::UnitMasked { .. } | Finding::UnitUnreadable { .. } => {
