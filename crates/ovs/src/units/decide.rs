@@ -137,10 +137,10 @@ impl Decision {
         for unit in if umbrella.is_empty() { daemons() } else { umbrella } {
             match unit.unit_file_state {
                 _ if unit.load_state != LoadState::Loaded => {}
-                UnitFileState::Disabled => {
-                    if self.is_due(history.unit(unit.unit).enable_not_before, observation.now) {
-                        self.actions.push(Action::Enable(unit.unit));
-                    }
+                UnitFileState::Disabled
+                    if self.is_due(history.unit(unit.unit).enable_not_before, observation.now) =>
+                {
+                    self.actions.push(Action::Enable(unit.unit));
                 }
                 UnitFileState::Static | UnitFileState::Indirect => {
                     self.findings.push(Finding::NotEnabled { unit: unit.unit });
