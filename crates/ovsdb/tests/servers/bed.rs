@@ -53,9 +53,14 @@ impl Server {
     /// One server with an empty zoo, on a unix socket.
     pub fn start(version: Root) -> Self {
         let mut server = Self::prepare(version);
-        server.tool(&["create", &server.path("zoo.db"), &server.schema(&zoo::schema("1.0.0"))]);
+        server.create();
         server.run();
         server
+    }
+
+    /// An empty zoo.
+    pub fn create(&self) {
+        self.tool(&["create", &self.path("zoo.db"), &self.schema(&zoo::schema("1.0.0"))]);
     }
 
     pub fn prepare(version: Root) -> Self {

@@ -7,6 +7,7 @@ on_both! {
     only_what_was_asked_for_is_replicated,
     after_a_restart_everything_is_fetched_and_nothing_half_is_shown,
     a_schema_may_change_while_connected,
+    a_database_may_go_and_come_back,
 }
 
 mod scenarios {
@@ -15,12 +16,14 @@ mod scenarios {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use linesman_lab::Root;
+    use linesman_ovsdb::unixctl::Daemon;
     use linesman_ovsdb::{
-        Client, Columns, Condition, Datum, Function, Monitor, Mutation, Op, Row, Snapshot, TableMonitor, Uuid,
+        Client, Columns, Condition, Datum, Error, Function, Monitor, Mutation, Op, Row, Snapshot, Status,
+        TableMonitor, Unsuitable, Uuid,
     };
     use serde_json::json;
 
-    use crate::bed::{Server, ready, replica, watching, within};
+    use crate::bed::{LIMIT, Server, ready, replica, watching, within};
     use crate::zoo::{self, animal, animals, named};
 
     type Shown = BTreeMap<Uuid, BTreeMap<String, Datum>>;
@@ -155,6 +158,22 @@ mod scenarios {
         );
         stop.store(true, Ordering::Relaxed);
         assert!(watcher.join().unwrap() > 0);
+    }
+
+    pub async fn a_database_may_go_and_come_back(version: Root) {
+        let server = Server::start(version);
+        let client = watching(server.client()).await;
+        client.transact(&[animal("dog")]).await.unwrap();
+        let daemon = Daemon::new(server.folder(), "ovsdb-server");
+        daemon.call("ovsdb-server/remove-db", &[zoo::DATABASE], LIMIT).await.unwrap();
+        let gone = |status: &Status| match status.error.as_deref() {
+            Some(Error::Unsuitable { reason: Unsuitable::NoDatabase(name), .. }) => name == zoo::DATABASE,
+            _ => false,
+        };
+        crate::bed::status(&client, |status| !status.is_connected() && gone(status)).await;
+        daemon.call("ovsdb-server/add-db", &[&server.path("zoo.db")], LIMIT).await.unwrap();
+        client.transact(&[animal("cat")]).await.unwrap();
+        replica(&client, |snapshot| snapshot.table("Animal").is_some_and(|rows| rows.len() == 2)).await;
     }
 
     pub async fn a_schema_may_change_while_connected(version: Root) {

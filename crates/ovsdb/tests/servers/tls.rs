@@ -16,14 +16,14 @@ mod scenarios {
 
     use crate::bed::{LIMIT, Server, builder, free_port, ready, status};
     use crate::certificates::Certificates;
-    use crate::zoo::{self, animal};
+    use crate::zoo::animal;
 
     fn start(version: Root, certificates: &Certificates) -> (Server, Remote) {
         let port = free_port();
         let mut server = Server::prepare(version);
         server.argument(format!("--remote=pssl:{port}:127.0.0.1"));
         certificates.arguments().into_iter().for_each(|argument| server.argument(argument));
-        server.tool(&["create", &server.path("zoo.db"), &server.schema(&zoo::schema("1.0.0"))]);
+        server.create();
         server.run();
         (server, Remote::Ssl("127.0.0.1".to_owned(), port))
     }

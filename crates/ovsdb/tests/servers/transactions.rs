@@ -7,6 +7,7 @@ on_both! {
     failures_say_where_they_happened,
     many_calls_are_on_their_way_at_once,
     rows_may_be_huge,
+    a_server_may_listen_on_tcp,
 }
 
 mod scenarios {
@@ -16,7 +17,7 @@ mod scenarios {
     use linesman_ovsdb::{Columns, Condition, Datum, Error, ErrorCode, Failed, Mutation, Op, Until, Uuid};
     use serde_json::json;
 
-    use crate::bed::Server;
+    use crate::bed::{Server, builder, free_port, ready};
     use crate::zoo::{animal, animals, named};
 
     pub async fn operations_are_typed(version: Root) {
@@ -109,6 +110,16 @@ mod scenarios {
         rows.sort_unstable();
         rows.dedup();
         assert_eq!(rows.len(), 300);
+    }
+
+    pub async fn a_server_may_listen_on_tcp(version: Root) {
+        let port = free_port();
+        let mut server = Server::prepare(version);
+        server.argument(format!("--remote=ptcp:{port}:127.0.0.1"));
+        server.create();
+        server.run();
+        let client = ready(builder([format!("tcp:localhost:{port}").parse().unwrap()])).await;
+        client.transact(&[animal("dog")]).await.unwrap();
     }
 
     pub async fn rows_may_be_huge(version: Root) {
