@@ -16,7 +16,9 @@ use std::net::SocketAddr;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("cannot serve probes at {address}: {source}; choose another address with --listen, or `--listen none`")]
+    #[error(
+        "cannot serve probes at {address}: {source}; choose another address with --listen, or `--listen none`"
+    )]
     Listen { address: SocketAddr, source: std::io::Error },
     #[error(transparent)]
     Control(#[from] control::Error),

@@ -99,15 +99,15 @@ pub fn readiness(report: &KeeperReport, probes: &ProbeReport, now: Instant) -> H
 pub fn liveness(report: &KeeperReport, probes: &ProbeReport, now: Instant, clock: u64) -> Health {
     let late = |what: &str, since: Instant, limit: Duration| {
         let late = now.saturating_duration_since(since);
-        let result = if late > limit { Err(format!("not seen for {} s", late.as_secs())) } else { Ok("ok".into()) };
+        let result =
+            if late > limit { Err(format!("not seen for {} s", late.as_secs())) } else { Ok("ok".into()) };
         Check::of(what, result)
     };
-    let mut checks = vec![
-        late("keeper", report.looked, LOOP_LATE),
-        late("probes", probes.finished, LOOP_LATE),
-    ];
+    let mut checks =
+        vec![late("keeper", report.looked, LOOP_LATE), late("probes", probes.finished, LOOP_LATE)];
     for unit in Unit::DAEMONS {
-        let since = |list: &[(Unit, u64)]| list.iter().find(|(other, _)| *other == unit).map(|(_, since)| *since);
+        let since =
+            |list: &[(Unit, u64)]| list.iter().find(|(other, _)| *other == unit).map(|(_, since)| *since);
         let for_seconds = |since: u64| Some(clock.saturating_sub(since)).filter(|s| *s > DOWN_TOO_LONG);
         let down = since(&report.down).and_then(for_seconds).map(|s| format!("not running for {s} s"));
         let silent = since(&probes.silent).and_then(for_seconds).map(|s| format!("no answer for {s} s"));
@@ -182,7 +182,9 @@ mod tests {
         report.units[1] = unit(Unit::OvsVswitchd, ActiveState::Failed);
         report.findings.push(Finding::UnitMasked { unit: Unit::OvsVswitchd });
         let health = readiness(&report, &probes, Instant::now());
-        assert!(health.summary.contains("ovs-vswitchd.service: failed (dead); ovs-vswitchd.service is masked"));
+        assert!(
+            health.summary.contains("ovs-vswitchd.service: failed (dead); ovs-vswitchd.service is masked")
+        );
     }
 
     #[test]

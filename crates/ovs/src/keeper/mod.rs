@@ -21,12 +21,12 @@ use crate::metrics::Metrics;
 use crate::probes::{self, Places, ProbeReport, Running};
 use crate::report::{KeeperReport, readiness};
 use crate::state_file::StateFile;
-use crate::units::{Action, Finding, act};
 use crate::units::decide::{Decision, Observation, Options, decide};
 use crate::units::history::History;
 use crate::units::observe::Systemd;
 use crate::units::observed::Unit;
 use crate::units::processes::{Process, Processes};
+use crate::units::{Action, Finding, act};
 use crate::{Error, Result, http};
 use announce::Announcements;
 use connection::Connection;
@@ -99,7 +99,8 @@ pub async fn run(config: Config) -> Result<()> {
         if acting.is_none() {
             acting = keeper.act(decision.actions);
         }
-        let rest = decision.again_in.map_or(LOOK_AGAIN, |seconds| Duration::from_secs(seconds).min(LOOK_AGAIN));
+        let rest =
+            decision.again_in.map_or(LOOK_AGAIN, |seconds| Duration::from_secs(seconds).min(LOOK_AGAIN));
         tokio::select! {
             outcomes = outcomes(&mut acting) => {
                 acting = None;
@@ -194,9 +195,9 @@ impl Keeper {
 
     async fn load(&mut self) -> Result<Observation, connection::Error> {
         let (units, host_stopping) = self.connection.units().await?;
-        let all_run = Unit::DAEMONS.iter().all(|daemon| {
-            units.iter().any(|unit| unit.unit == *daemon && unit.is_running())
-        });
+        let all_run = Unit::DAEMONS
+            .iter()
+            .all(|daemon| units.iter().any(|unit| unit.unit == *daemon && unit.is_running()));
         // Reading all of /proc is no small thing on a large node.
         if !all_run || self.scanned.is_none_or(|scanned| scanned.elapsed() >= LOOK_AGAIN) {
             let processes = Processes::read(&self.config.places.proc);
@@ -216,7 +217,9 @@ impl Keeper {
             let times = if restart.count == 1 { String::new() } else { format!(" {} times", restart.count) };
             warn!(unit = restart.unit.name(), "{} was restarted{times}{crash}", restart.unit);
         }
-        if self.history != before && let Err(error) = self.history_file.replace(&self.history) {
+        if self.history != before
+            && let Err(error) = self.history_file.replace(&self.history)
+        {
             warn!("{error}; restarts are not counted over a restart of linesman");
         }
     }
@@ -233,7 +236,8 @@ impl Keeper {
             differs
         });
         let dead = |unit: &Unit| {
-            let is_dead = |finding: &Finding| matches!(finding, Finding::Dead { .. } | Finding::Changing { .. });
+            let is_dead =
+                |finding: &Finding| matches!(finding, Finding::Dead { .. } | Finding::Changing { .. });
             decision.findings.iter().any(|finding| is_dead(finding) && finding.unit() == Some(*unit))
         };
         self.report.send_modify(|report| {

@@ -87,7 +87,8 @@ impl JournalEntry {
         };
         let pid = self.pid.map(|pid| format!("[{pid}]")).unwrap_or_default();
         // What systemd says of a unit names the unit itself.
-        let prefix = format!("{priority}{} {:>5} {}{pid}: ", self.time(), self.level(), printable(&self.identifier));
+        let prefix =
+            format!("{priority}{} {:>5} {}{pid}: ", self.time(), self.level(), printable(&self.identifier));
         let lines = self.message.lines().chain(self.message.is_empty().then_some(""));
         lines.map(|line| format!("{}\n", format!("{prefix}{}", printable(line)).trim_end())).collect()
     }
@@ -164,7 +165,9 @@ mod tests {
             "_SYSTEMD_UNIT": "init.scope", "UNIT": "ovs-vswitchd.service", "SYSLOG_IDENTIFIER": "systemd",
         }));
         assert_eq!(entry.unit, "ovs-vswitchd.service");
-        assert!(entry.write(LogStyle::Text).contains(" systemd[1]: ovs-vswitchd.service: Main process exited"));
+        assert!(
+            entry.write(LogStyle::Text).contains(" systemd[1]: ovs-vswitchd.service: Main process exited")
+        );
     }
 
     #[test]

@@ -96,7 +96,8 @@ impl Journalctl {
         if let Some(stderr) = self.child.stderr.take() {
             stderr.take(COMPLAINT).read_to_string(&mut complaint).await.ok();
         }
-        let status = self.child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string());
+        let status =
+            self.child.wait().await.map_or_else(|error| error.to_string(), |status| status.to_string());
         let complaint = complaint.trim().replace('\n', "; ");
         Error::Ended(if complaint.is_empty() { status } else { format!("{status}: {complaint}") })
     }

@@ -31,7 +31,8 @@ impl Events {
         let rule = || MatchRule::builder().msg_type(message::Type::Signal).sender("org.freedesktop.systemd1");
         let mut rules = Vec::new();
         for (_, path) in systemd.paths().await? {
-            let changed = rule()?.interface("org.freedesktop.DBus.Properties")?.member("PropertiesChanged")?;
+            let changed =
+                rule()?.interface("org.freedesktop.DBus.Properties")?.member("PropertiesChanged")?;
             rules.push(changed.path(path)?.build());
         }
         for member in ["UnitFilesChanged", "Reloading"] {

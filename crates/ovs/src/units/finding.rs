@@ -11,27 +11,58 @@ use super::observed::{Exit, LoadState, Unit};
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "reason")]
 pub enum Finding {
     /// systemd does not answer.
-    SystemdUnreachable { error: String },
+    SystemdUnreachable {
+        error: String,
+    },
     /// No Open vSwitch on this host.
     NotInstalled,
     /// One daemon of the two is missing.
-    UnitMissing { unit: Unit },
-    UnitMasked { unit: Unit },
-    UnitUnreadable { unit: Unit, load_state: LoadState },
+    UnitMissing {
+        unit: Unit,
+    },
+    UnitMasked {
+        unit: Unit,
+    },
+    UnitUnreadable {
+        unit: Unit,
+        load_state: LoadState,
+    },
     /// Nothing starts it at boot, and it cannot be enabled.
-    NotEnabled { unit: Unit },
+    NotEnabled {
+        unit: Unit,
+    },
     /// A daemon that belongs to no unit of this host.
-    Containerised { process: String, pid: u32, cgroup: String },
+    Containerised {
+        process: String,
+        pid: u32,
+        cgroup: String,
+    },
     /// Without the processes of the host, a second ovs-vswitchd cannot be ruled out.
     ProcessesHidden,
     HostStopping,
     /// systemd is about to start or stop it.
-    Changing { unit: Unit, sub_state: String },
+    Changing {
+        unit: Unit,
+        sub_state: String,
+    },
     /// It does not run; the keeper starts it.
-    Dead { unit: Unit, result: String, exit: Option<Exit>, attempts: u32, error: Option<String> },
-    CrashLoop { unit: Unit, restarts: usize, within_seconds: u64 },
+    Dead {
+        unit: Unit,
+        result: String,
+        exit: Option<Exit>,
+        attempts: u32,
+        error: Option<String>,
+    },
+    CrashLoop {
+        unit: Unit,
+        restarts: usize,
+        within_seconds: u64,
+    },
     /// It runs and does not answer.
-    Hung { unit: Unit, restart: HungRestart },
+    Hung {
+        unit: Unit,
+        restart: HungRestart,
+    },
 }
 
 /// What is done about a daemon that hangs.
@@ -88,7 +119,10 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SystemdUnreachable { error } => {
-                write!(f, "systemd does not answer over D-Bus: {error}; in a container, mount /run/dbus of the host")
+                write!(
+                    f,
+                    "systemd does not answer over D-Bus: {error}; in a container, mount /run/dbus of the host"
+                )
             }
             Self::NotInstalled => write!(
                 f,
@@ -101,7 +135,10 @@ impl fmt::Display for Finding {
                 write!(f, "{unit} is not installed on this host; reinstall the packages of Open vSwitch")
             }
             Self::UnitMasked { unit } => {
-                write!(f, "{unit} is masked and is not started; run `systemctl unmask {unit}` to let it start")
+                write!(
+                    f,
+                    "{unit} is masked and is not started; run `systemctl unmask {unit}` to let it start"
+                )
             }
             Self::UnitUnreadable { unit, load_state } => {
                 write!(f, "systemd cannot load {unit} ({load_state}); `systemctl status {unit}` shows why")

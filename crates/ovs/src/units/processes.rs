@@ -39,7 +39,8 @@ impl Processes {
         let mut found = Vec::new();
         for entry in fs::read_dir(proc).into_iter().flatten().flatten() {
             let file_name = entry.file_name();
-            let Some((pid, number)) = file_name.to_str().and_then(|pid| Some((pid, pid.parse().ok()?))) else {
+            let Some((pid, number)) = file_name.to_str().and_then(|pid| Some((pid, pid.parse().ok()?)))
+            else {
                 continue;
             };
             let name = text(&format!("{pid}/comm")).trim().to_owned();
@@ -123,7 +124,10 @@ mod tests {
     #[test]
     fn a_cgroup_is_found_in_either_hierarchy() {
         assert_eq!(cgroup("0::/system.slice/a.service\n"), "/system.slice/a.service");
-        assert_eq!(cgroup("5:memory:/x\n1:name=systemd:/system.slice/a.service\n0::/\n"), "/system.slice/a.service");
+        assert_eq!(
+            cgroup("5:memory:/x\n1:name=systemd:/system.slice/a.service\n0::/\n"),
+            "/system.slice/a.service"
+        );
         assert_eq!(cgroup(""), "unknown");
     }
 
