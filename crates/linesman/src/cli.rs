@@ -522,7 +522,12 @@ pub struct OvsKeeperArgs {
     pub no_logs: bool,
 
     /// Outside of a cluster: file or directory with settings of Open vSwitch
-    #[arg(long, value_name = "PATH", default_value = "/etc/linesman/open-vswitch", conflicts_with = "node_name")]
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = "/etc/linesman/open-vswitch",
+        conflicts_with = "node_name"
+    )]
     pub settings: PathBuf,
 
     /// In a cluster: name of this node, whose NodeOpenVSwitch is written and whose settings are in ConfigMaps

@@ -20,15 +20,15 @@ use crate::metrics::Metrics;
 use crate::probes::{Places, ProbeReport};
 use crate::report::KeeperReport;
 use crate::settings::{Documents, Feed, Host, Outcome, Restart, Settings, Turn};
-use crate::status::{
-    DatabaseFacts, Observation, Publisher, PublisherSettings, build, events, published,
-};
+use crate::status::{DatabaseFacts, Observation, Publisher, PublisherSettings, build, events, published};
 use crate::units::observed::Unit;
 
 /// For what is not told: log levels that somebody sets by hand, metrics, memory.
 const AGAIN: Duration = Duration::from_secs(60);
 /// What failed, or waits for its turn, is tried again.
 const RETRY: Duration = Duration::from_secs(5);
+/// Two rounds of probes.
+const FIRST_PROBES: Duration = Duration::from_secs(6);
 const ANSWER: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone)]
@@ -135,13 +135,19 @@ impl Control {
         // It was made with a monitor.
         let Some(mut replica) = self.host.database.replica() else { return };
         let mut again = Instant::now();
+        // A keeper that is restarted must not report a healthy host as unavailable until its first probes are back.
+        let patience = Instant::now() + FIRST_PROBES;
+        let mut probed_once = false;
         loop {
             let snapshot = replica.snapshot();
             let units = report.borrow_and_update().clone();
             let probed = probes.borrow_and_update().clone();
             if !units.units.is_empty() || !units.findings.is_empty() {
                 self.settle(&units, &snapshot, Instant::now() >= again).await;
-                self.tell(&units, &probed, &snapshot).await;
+                probed_once |= probed.results.iter().all(|(_, result)| result.is_ok());
+                if probed_once || Instant::now() >= patience {
+                    self.tell(&units, &probed, &snapshot).await;
+                }
             }
             if Instant::now() >= again {
                 self.measure().await;
@@ -155,6 +161,7 @@ impl Control {
                 changed = probes.changed() => if changed.is_err() { return },
                 changed = replica.changed() => if changed.is_err() { return },
                 () = tokio::time::sleep_until(again) => {}
+                () = tokio::time::sleep_until(patience), if !probed_once && Instant::now() < patience => {}
             }
         }
     }
@@ -167,8 +174,7 @@ impl Control {
     /// One round of settings, if there is a cause.
     async fn settle(&mut self, report: &KeeperReport, snapshot: &Snapshot, due: bool) {
         let runs = report.units.iter().map(|unit| (unit.observed.unit, unit.observed.invocation_id.clone()));
-        let cause =
-            Cause { documents: self.documents.clone(), runs: runs.collect(), keys: keys(snapshot) };
+        let cause = Cause { documents: self.documents.clone(), runs: runs.collect(), keys: keys(snapshot) };
         let Some(documents) = &self.documents else { return };
         if self.cause.as_ref() == Some(&cause) && !due {
             return;

@@ -42,5 +42,7 @@ pub async fn serve(
     metrics: Rc<Metrics>,
 ) -> Result<SocketAddr> {
     let failed = |source| Error::Listen { address, source };
-    linesman_daemon::http::serve(address, Rc::new(KeeperEndpoints { report, probes, metrics })).await.map_err(failed)
+    linesman_daemon::http::serve(address, Rc::new(KeeperEndpoints { report, probes, metrics }))
+        .await
+        .map_err(failed)
 }

@@ -159,7 +159,8 @@ mod tests {
     use super::*;
     use crate::units::observed::{ActiveState, LoadState, ObservedUnit, Unit, UnitFileState};
 
-    const DATAPATHS: &str = "netdev@ovs-netdev:\n  lookups: hit:12 missed:3 lost:1\n  flows: 4\n  port 0: ovs-netdev (tap)\n";
+    const DATAPATHS: &str =
+        "netdev@ovs-netdev:\n  lookups: hit:12 missed:3 lost:1\n  flows: 4\n  port 0: ovs-netdev (tap)\n";
     const UPCALLS: &str = "netdev@ovs-netdev:\n  flows         : (current 4) (avg 3) (max 9) (limit 200000)\n  dump duration : 5ms\n  ufid enabled : true\n";
 
     fn unit() -> UnitReport {

@@ -279,10 +279,12 @@ fn a_stolen_token_of_a_keeper_writes_only_of_its_node() {
     let condition = |kind: &str| json!({ "status": { "conditions": [{ "type": kind, "status": "True" }] } });
     accepted(&strategic(node, &condition("OpenVSwitchReady"), &status));
     refused(&strategic(other, &condition("OpenVSwitchReady"), &status), OWN);
-    const ONE: &str = "a keeper may change nothing in the status of its Node but the condition OpenVSwitchReady";
-    refused(&strategic(node, &condition("Ready"), &status), ONE);
+    const ONE: &str =
+        "a keeper may change nothing in the status of its Node but the condition OpenVSwitchReady";
+    refused(&strategic(node, &condition("MemoryPressure"), &status), ONE);
     refused(&strategic(node, &json!({ "status": { "capacity": { "cpu": "99" } } }), &status), ONE);
-    const TAINT: &str = "a keeper may change nothing of its Node but remove the taint linesman.dev/open-vswitch-not-ready";
+    const TAINT: &str =
+        "a keeper may change nothing of its Node but remove the taint linesman.dev/open-vswitch-not-ready";
     for patch in [
         json!({ "metadata": { "labels": { "x": "y" } } }),
         json!({ "spec": { "unschedulable": true } }),

@@ -26,9 +26,10 @@ fn kind(crd: &Value) -> String {
     for part in ["spec", "status"] {
         walk(part, &schema["properties"][part], &mut rows);
     }
+    let group = crd["spec"]["group"].as_str().unwrap_or_default();
     let short = if short.is_empty() { String::new() } else { format!(", short `{}`", short.join("`, `")) };
     format!(
-        "## {}\n\n`nmstate.io`, versions {}{short}.\n\n| field | meaning |\n|---|---|\n{rows}\n",
+        "## {}\n\n`{group}`, versions {}{short}.\n\n| field | meaning |\n|---|---|\n{rows}\n",
         names["kind"].as_str().unwrap_or_default(),
         versions.join(" and "),
     )

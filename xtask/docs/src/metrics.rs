@@ -1,4 +1,4 @@
-//! The metrics of the agent and the operator.
+//! The metrics of the agent, the operator and the keeper of Open vSwitch.
 
 use linesman_agent::metrics::TABLE;
 use linesman_agent::status::PolicyPhase;
@@ -13,6 +13,10 @@ const OPERATOR: &str = "\
 The operator serves its metrics at `http://127.0.0.1:9474/metrics`. Use `linesman operator --listen` to change the
 address. Metrics whose names begin with `kubernetes_nmstate` have the same meaning as in kubernetes-nmstate.";
 
+const KEEPER: &str = "\
+The keeper of Open vSwitch serves its metrics at `http://127.0.0.1:9475/metrics`. Use `linesman ovs-keeper --listen` to
+change the address. What ovs-vswitchd counts is read from it every minute.";
+
 const OUTCOMES: &str = "\
 The outcomes of `linesman_apply_total` are `unchanged` (already in the desired state), `committed`, `rolled-back`,
 `incomplete` (the rollback is incomplete), `abandoned` (interrupted before any change was made) and `refused` (the policy
@@ -23,6 +27,7 @@ pub fn page() -> String {
     format!(
         "{NOTE}\n\n# Metrics\n\n## The agent\n\n{INTRO}\n\n{}\n\
          The phases of `linesman_policies` are {}.\n{OUTCOMES}\n\n## The operator\n\n{OPERATOR}\n\n{}\n\
+         ## The keeper of Open vSwitch\n\n{KEEPER}\n\n{}\n\
          ## Health\n\n| path | response |\n|---|---|\n\
          | `/healthz`, `/livez` | 200 while the process is running; of `ovs-keeper`: while it does its work and the daemons of \
          Open vSwitch have not been down or silent for a minute, otherwise 503 |\n\
@@ -31,6 +36,7 @@ pub fn page() -> String {
         table(TABLE),
         phases.join(", "),
         table(linesman_operator::metrics::TABLE),
+        table(linesman_ovs::metrics::TABLE),
     )
 }
 

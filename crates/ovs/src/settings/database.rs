@@ -67,7 +67,13 @@ fn of_column(column: Column, seen: &Database, changes: &[&Change]) -> Vec<Op> {
     if !pairs.is_empty() {
         mutations.push(Mutation::insert_keys(name, pairs));
     }
-    let unchanged =
-        Op::wait(TABLE, Condition::all(), [name], Until::Equal, [Columns::new().with(name, there)], Duration::ZERO);
+    let unchanged = Op::wait(
+        TABLE,
+        Condition::all(),
+        [name],
+        Until::Equal,
+        [Columns::new().with(name, there)],
+        Duration::ZERO,
+    );
     vec![unchanged, Op::mutate(TABLE, Condition::all(), mutations)]
 }

@@ -92,7 +92,8 @@ fn read(path: &Path) -> std::io::Result<Documents> {
     if path.is_dir() {
         files = fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
         files.sort();
-        let is_hidden = |file: &PathBuf| file.file_name().is_none_or(|name| name.as_encoded_bytes()[0] == b'.');
+        let is_hidden =
+            |file: &PathBuf| file.file_name().is_none_or(|name| name.as_encoded_bytes()[0] == b'.');
         files.retain(|file| file.is_file() && !is_hidden(file));
     }
     for file in files {
@@ -160,7 +161,9 @@ impl ClusterFeed {
                 }
                 return true;
             }
-            Err(error) => tracing::debug!(error = &error as &dyn std::error::Error, "the settings cannot be watched"),
+            Err(error) => {
+                tracing::debug!(error = &error as &dyn std::error::Error, "the settings cannot be watched")
+            }
         }
         false
     }

@@ -144,8 +144,9 @@ async fn observe(units: &[ObservedUnit], host: &Host, failures: &mut Vec<String>
             state.run = run;
             match log_levels::read(&host.run_dir, daemon).await {
                 Ok(levels) => state.levels = Some(levels),
-                Err(error) => failures
-                    .push(format!("the log levels of {} cannot be read: {error}", daemon.as_str())),
+                Err(error) => {
+                    failures.push(format!("the log levels of {} cannot be read: {error}", daemon.as_str()))
+                }
             }
         }
         if let Some(bus) = &host.bus {
@@ -197,7 +198,13 @@ impl WriteError {
         let Self::Unit(error @ zbus::Error::MethodError(..)) = self else { return Vec::new() };
         let refusal = |change: &&Change| {
             let message = format!("systemd does not accept it: {error}");
-            Refusal::new(&change.target, None, Cause::NotAccepted, message, "correct the value or remove the setting")
+            Refusal::new(
+                &change.target,
+                None,
+                Cause::NotAccepted,
+                message,
+                "correct the value or remove the setting",
+            )
         };
         changes.iter().map(refusal).collect()
     }

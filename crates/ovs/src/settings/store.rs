@@ -16,7 +16,9 @@ pub enum Error {
     Write { path: String, source: std::io::Error },
     #[error("cannot read {path}: {source}")]
     Read { path: String, source: std::io::Error },
-    #[error("{path} has version {found}, and this linesman reads version {VERSION}; install the linesman that wrote it")]
+    #[error(
+        "{path} has version {found}, and this linesman reads version {VERSION}; install the linesman that wrote it"
+    )]
     Newer { path: String, found: u64 },
 }
 

@@ -38,7 +38,10 @@ pub async fn read(bus: &Connection, daemon: Daemon) -> zbus::Result<BTreeMap<Uni
     let properties = zbus::fdo::PropertiesProxy::new(bus, "org.freedesktop.systemd1", path).await?;
     let interface = SERVICE.try_into().map_err(zbus::Error::from)?;
     let all = properties.get_all(interface).await?;
-    Ok(UnitProperty::ALL.into_iter().filter_map(|property| Some((property, value(property, &all)?))).collect())
+    Ok(UnitProperty::ALL
+        .into_iter()
+        .filter_map(|property| Some((property, value(property, &all)?)))
+        .collect())
 }
 
 fn value(property: UnitProperty, all: &std::collections::HashMap<String, OwnedValue>) -> Option<String> {

@@ -94,7 +94,12 @@ fn of_database(database: &DatabaseFacts) -> OpenVSwitchStatus {
         ports: count(bridge.ports),
     };
     OpenVSwitchStatus {
-        datapath_types: database.datapath_types.iter().take(OVS_BRIDGES).map(|it| cut(it, OVS_NAME)).collect(),
+        datapath_types: database
+            .datapath_types
+            .iter()
+            .take(OVS_BRIDGES)
+            .map(|it| cut(it, OVS_NAME))
+            .collect(),
         bridges: database.bridges.iter().take(OVS_BRIDGES).map(bridge).collect(),
         bridge_count: count(database.bridges.len()),
         port_count: count(database.bridges.iter().map(|bridge| bridge.ports).sum()),
@@ -152,7 +157,12 @@ fn settings(outcome: &Outcome) -> SettingsStatus {
         refused_count: count(outcome.refusals.len()),
         applied: in_effect.take(OVS_SETTINGS).map(applied).collect(),
         refused: outcome.refusals.iter().take(OVS_SETTINGS).map(refused).collect(),
-        needs_restart: outcome.needs_restart.iter().take(OVS_SETTINGS).map(|key| cut(key, OVS_NAME)).collect(),
+        needs_restart: outcome
+            .needs_restart
+            .iter()
+            .take(OVS_SETTINGS)
+            .map(|key| cut(key, OVS_NAME))
+            .collect(),
     }
 }
 
@@ -176,7 +186,11 @@ fn problems(seen: &Observation, status: &OpenVSwitchStatus) -> Vec<Problem> {
         let keys = outcome.needs_restart.join(", ");
         match outcome.restart {
             Restart::Waiting => {
-                add(Severity::Progressing, RestartNeeded, format!("ovs-vswitchd waits for its turn to restart for {keys}"));
+                add(
+                    Severity::Progressing,
+                    RestartNeeded,
+                    format!("ovs-vswitchd waits for its turn to restart for {keys}"),
+                );
             }
             Restart::Done => {}
             Restart::None => add(
@@ -203,13 +217,14 @@ fn and_more(message: &str, all: u32) -> String {
 fn conditions(problems: &[Problem]) -> Vec<Condition> {
     let of = |severity| problems.iter().find(move |problem: &&Problem| problem.severity == severity);
     let unavailable = of(Severity::Unavailable);
-    let condition = |kind: OpenVSwitchCondition, problem: Option<&Problem>, truth, message: &str| match problem {
-        Some(problem) => Condition::new(kind, truth, problem.reason, cut(&problem.message, OVS_TEXT)),
-        None => {
-            let opposite = if truth == Truth::True { Truth::False } else { Truth::True };
-            Condition::new(kind, opposite, AsExpected, message)
-        }
-    };
+    let condition =
+        |kind: OpenVSwitchCondition, problem: Option<&Problem>, truth, message: &str| match problem {
+            Some(problem) => Condition::new(kind, truth, problem.reason, cut(&problem.message, OVS_TEXT)),
+            None => {
+                let opposite = if truth == Truth::True { Truth::False } else { Truth::True };
+                Condition::new(kind, opposite, AsExpected, message)
+            }
+        };
     vec![
         condition(Available, unavailable, Truth::False, "Open vSwitch answers and follows its database"),
         condition(Progressing, of(Severity::Progressing), Truth::True, ""),

@@ -43,7 +43,11 @@ pub fn events(
     events
 }
 
-fn of_settings(previous: Option<&OpenVSwitchStatus>, now: &OpenVSwitchStatus, outcome: &Outcome) -> Vec<Event> {
+fn of_settings(
+    previous: Option<&OpenVSwitchStatus>,
+    now: &OpenVSwitchStatus,
+    outcome: &Outcome,
+) -> Vec<Event> {
     let mut events = Vec::new();
     if let Some(first) = outcome.changed.first() {
         let more = match outcome.changed.len() {

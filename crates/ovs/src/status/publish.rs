@@ -218,7 +218,8 @@ impl Cluster {
         }
         // Taints are one list: only if nobody has written the Node since.
         let version = node.metadata.resource_version;
-        let patch = Patch::Merge(json!({ "metadata": { "resourceVersion": version }, "spec": { "taints": kept } }));
+        let patch =
+            Patch::Merge(json!({ "metadata": { "resourceVersion": version }, "spec": { "taints": kept } }));
         within(nodes.patch(&self.settings.node, &params(), &patch)).await.map(drop)
     }
 
@@ -254,7 +255,7 @@ fn object(node: &str, uid: Option<&str>, event: &Event) -> KubeEvent {
     };
     KubeEvent {
         metadata: ObjectMeta {
-            generate_name: Some(format!("{}.", node.get(..200).unwrap_or(node))),
+            generate_name: Some(format!("{}-", node.get(..200).unwrap_or(node))),
             namespace: Some(NAMESPACE.into()),
             ..ObjectMeta::default()
         },

@@ -3,7 +3,9 @@ use crate::settings::decide::Standing;
 use crate::settings::document::Place;
 use crate::settings::refusal::{Cause, Refusal};
 use crate::status::events::{Event, events};
-use crate::units::observed::{ActiveState, LoadState, ObservedUnit, Restart as UnitRestart, Unit, UnitFileState};
+use crate::units::observed::{
+    ActiveState, LoadState, ObservedUnit, Restart as UnitRestart, Unit, UnitFileState,
+};
 use linesman_api::condition::find;
 use linesman_api::reasons::OpenVSwitchEvent;
 
