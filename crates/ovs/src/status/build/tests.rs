@@ -1,3 +1,5 @@
+use linesman_api::reasons::OpenVSwitchReason::{CrashLooping, VswitchdNotAnswering};
+
 use super::*;
 use crate::settings::decide::Standing;
 use crate::settings::document::Place;
