@@ -42,8 +42,8 @@ impl Session<'_> {
             self.follow_server().await?;
         }
         if self.lasting.replica.is_some() {
-            // Servers that do not know it tell of such changes by closing the connection.
-            known(self.call("set_db_change_aware", json!([true])).await)?;
+            // Servers that do not know it refuse it, and tell of such changes by closing the connection.
+            self.send("set_db_change_aware", &json!([true]));
             self.follow_replica().await?;
         }
         Ok(())
