@@ -128,7 +128,7 @@ fn a_missing_database_is_reported() {
     node.kill_daemon(Daemon::OvsdbServer).unwrap();
     let output = node.exec(["on-node", "keys"]).unwrap();
     assert!(!output.success());
-    assert!(output.stderr.contains("is ovsdb-server running?"), "{}", output.stderr);
+    assert!(output.stderr.contains("is ovsdb-server running there?"), "{}", output.stderr);
     node.start_daemon(Daemon::OvsdbServer).unwrap();
     assert!(keys(&node)["global"]["uuid"].is_string());
 }
