@@ -53,13 +53,13 @@ pub enum Error {
 pub enum Turn {
     /// A host of its own.
     Standalone,
-    Cluster(LeaseTurn),
+    Cluster(Box<LeaseTurn>),
 }
 
 impl Turn {
     pub fn in_cluster(client: Client, namespace: &str, node: &str) -> Self {
         let api = Api::namespaced(client, namespace);
-        Self::Cluster(LeaseTurn { api, node: node.into(), seen: None, ours: false })
+        Self::Cluster(Box::new(LeaseTurn { api, node: node.into(), seen: None, ours: false }))
     }
 
     pub(super) async fn restart(&mut self, bus: &Connection, host: &Host) -> Result<Restart, Error> {

@@ -112,7 +112,7 @@ fn bytes(text: &str) -> Option<u64> {
 /// A number of bytes for people.
 pub fn size(bytes: u64) -> String {
     let units = [(1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")];
-    let unit = units.iter().find(|(factor, _)| bytes >= *factor && bytes % factor == 0);
+    let unit = units.iter().find(|(factor, _)| bytes >= *factor && bytes.is_multiple_of(*factor));
     unit.map_or_else(|| bytes.to_string(), |(factor, letter)| format!("{}{letter}", bytes / factor))
 }
 

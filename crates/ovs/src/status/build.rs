@@ -7,7 +7,10 @@ use linesman_api::open_vswitch::{
     AppliedSetting, BridgeStatus, InterfaceError, OpenVSwitchStatus, RefusedSetting, SettingsStatus,
     UnitStatus, Versions,
 };
-use linesman_api::reasons::OpenVSwitchReason::{self, *};
+use linesman_api::reasons::OpenVSwitchReason::{
+    self, AsExpected, InterfaceErrors, RestartNeeded, SettingsApplying, SettingsRefused, Starting,
+    VersionSkew,
+};
 use linesman_api::time::Time;
 
 use super::facts::{BridgeFacts, DatabaseFacts};
@@ -41,8 +44,7 @@ pub fn build(previous: &OpenVSwitchStatus, seen: &Observation, now: Time) -> Ope
     status.skew = skew(status.versions.as_ref());
     status.restarts = units.iter().map(|unit| unit.restarts).fold(0, u32::saturating_add);
     status.units = units;
-    status.settings =
-        seen.settings.as_ref().map_or_else(|| previous.settings.clone(), |outcome| settings(outcome));
+    status.settings = seen.settings.as_ref().map_or_else(|| previous.settings.clone(), settings);
     let problems = problems(seen, &status);
     status.conditions = dated(&previous.conditions, conditions(&problems), now);
     status
