@@ -54,7 +54,7 @@ pub use lab::Lab;
 pub use namespaces::assert_in_lab;
 pub use nix::sys::signal::Signal;
 pub use node::{Daemon, Node, NodeBuilder};
-pub use setup::{Kubernetes, Root, ignition_validate, setup};
+pub use setup::{Kubernetes, OpenVSwitch, Root, ignition_validate, setup};
 pub use switch::Switch;
 pub use vm::setup as setup_vms;
 pub use watch::{Record, Sample, Watch};

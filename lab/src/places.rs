@@ -27,6 +27,11 @@ pub(crate) fn ignition() -> PathBuf {
     cache().join("ignition")
 }
 
+/// Open vSwitch's programs of other Debians than the nodes', unpacked once.
+pub(crate) fn open_vswitch() -> PathBuf {
+    cache().join("ovs")
+}
+
 /// Kubernetes' own programs, built once.
 pub(crate) fn kubernetes() -> PathBuf {
     cache().join("kubernetes")

@@ -27,6 +27,7 @@ mod generated;
 mod import;
 mod on_node;
 mod openflow_ports;
+mod ovs_keeper;
 mod ovs_settings;
 mod ovsdb;
 mod persist;

@@ -73,11 +73,9 @@ fn completions_and_manual_pages_name_every_verb() {
     }
     let page = run("linesman man");
     assert!(page.code == 0 && page.output.contains(".TH linesman 1"), "{}", page.output);
-    assert!(
-        verbs.iter().all(|verb| page.output.contains(&format!("linesman\\-{verb}(1)"))),
-        "{}",
-        page.output
-    );
+    // As roff writes hyphens.
+    let named = |verb: &String| page.output.contains(&format!("linesman\\-{}(1)", verb.replace('-', "\\-")));
+    assert!(verbs.iter().all(named), "{}", page.output);
 }
 
 /// What a shell offers for the last of these words; through the entry that its script calls.

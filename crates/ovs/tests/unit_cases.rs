@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use linesman_golden::Tree;
-use linesman_ovs::units::decide::{Decision, Observation, Options, decide};
+use linesman_ovs::units::decide::{Decision, HostObservation, Options, decide};
 use linesman_ovs::units::history::History;
 use linesman_ovs::units::observed::{Exit, ObservedUnit, Unit};
 use linesman_ovs::units::processes::{Process, Processes};
@@ -32,6 +32,7 @@ struct Input {
     silent: Vec<(Unit, u64)>,
     #[serde(default)]
     restart_hung: bool,
+    foreign_seen: Option<u64>,
     #[serde(default)]
     attempts: Vec<Attempt>,
     /// InvocationIDs before this one, and when they were seen.
@@ -107,6 +108,7 @@ fn what_is_done_about_the_units() {
         let input: Input = yaml_serde::from_str(&case.text("observation.yaml"))
             .unwrap_or_else(|error| panic!("{}: {error}", case.name()));
         let mut history = History::default();
+        history.foreign_seen = input.foreign_seen;
         for (unit, invocation, at) in &input.invocations {
             let found = input.units.iter().find(|observed| observed.unit == *unit).unwrap();
             history.observe(&[found.observed(invocation)], *at);
@@ -116,7 +118,7 @@ fn what_is_done_about_the_units() {
         for attempt in &input.attempts {
             history.attempted(attempt.unit, attempt.error.clone(), attempt.at);
         }
-        let observation = Observation {
+        let observation = HostObservation {
             units,
             foreign: Processes { found: input.processes.clone(), hidden: false }.foreign(),
             processes_hidden: input.processes_hidden,

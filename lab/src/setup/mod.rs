@@ -3,12 +3,14 @@
 mod go;
 mod ignition;
 mod kubernetes;
+mod openvswitch;
 mod packages;
 mod qemu;
 mod roots;
 
 pub use ignition::ignition_validate;
 pub use kubernetes::Kubernetes;
+pub use openvswitch::OpenVSwitch;
 pub(crate) use qemu::Qemu;
 pub use roots::Root;
 

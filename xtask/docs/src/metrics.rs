@@ -29,9 +29,10 @@ pub fn page() -> String {
          The phases of `linesman_policies` are {}.\n{OUTCOMES}\n\n## The operator\n\n{OPERATOR}\n\n{}\n\
          ## The keeper of Open vSwitch\n\n{KEEPER}\n\n{}\n\
          ## Health\n\n| path | response |\n|---|---|\n\
-         | `/healthz` | 200 while the process is running |\n\
+         | `/healthz`, `/livez` | 200 while the process is running; of `ovs-keeper`: while it does its work and the daemons of \
+         Open vSwitch have not been down or silent for a minute, otherwise 503 |\n\
          | `/readyz` | 200 if the agent can observe the host, or if the operator has synced with the cluster \
-         (leader or standby); otherwise 503. The body is a one-line summary |\n",
+         (leader or standby), or if both daemons of Open vSwitch run and answer; otherwise 503. The body begins with a summary |\n",
         table(TABLE),
         phases.join(", "),
         table(linesman_operator::metrics::TABLE),

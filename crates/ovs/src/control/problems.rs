@@ -25,7 +25,7 @@ fn of_finding(finding: &Finding) -> Problem {
     let (severity, reason) = match finding {
         Finding::SystemdUnreachable { .. } => (Severity::Degraded, SystemdUnreachable),
         Finding::NotInstalled => (Severity::Unavailable, NotInstalled),
-        Finding::Containerised { .. } => (Severity::Unavailable, Containerised),
+        Finding::Containerised { .. } | Finding::ContainerEnded { .. } => (Severity::Unavailable, Containerised),
         Finding::ProcessesHidden => (Severity::Degraded, Containerised),
         Finding::NotEnabled { .. } => (Severity::Degraded, UnitUnusable),
         Finding::UnitMissing { .. } | Finding::UnitMasked { .. } | Finding::UnitUnreadable { .. } => {

@@ -21,7 +21,7 @@ use crate::metrics::Metrics;
 use crate::probes::{self, Places, ProbeReport, Running};
 use crate::report::{KeeperReport, readiness};
 use crate::state_file::StateFile;
-use crate::units::decide::{Decision, Observation, Options, decide};
+use crate::units::decide::{Decision, HostObservation, Options, decide};
 use crate::units::history::History;
 use crate::units::observe::Systemd;
 use crate::units::observed::Unit;
@@ -193,7 +193,7 @@ impl Keeper {
         decision
     }
 
-    async fn load(&mut self) -> Result<Observation, connection::Error> {
+    async fn load(&mut self) -> Result<HostObservation, connection::Error> {
         let (units, host_stopping) = self.connection.units().await?;
         let all_run = Unit::DAEMONS
             .iter()
@@ -207,11 +207,14 @@ impl Keeper {
         }
         let (foreign, processes_hidden) = self.foreign.clone();
         let silent = self.probes.borrow_and_update().silent.clone();
-        Ok(Observation { units, foreign, processes_hidden, host_stopping, silent, now: clock::now() })
+        Ok(HostObservation { units, foreign, processes_hidden, host_stopping, silent, now: clock::now() })
     }
 
-    fn remember(&mut self, observation: &Observation) {
+    fn remember(&mut self, observation: &HostObservation) {
         let before = self.history.clone();
+        if !observation.foreign.is_empty() {
+            self.history.foreign_seen = Some(observation.now);
+        }
         for restart in self.history.observe(&observation.units, observation.now) {
             let crash = restart.crash.map(|exit| format!("; the process before {exit}")).unwrap_or_default();
             let times = if restart.count == 1 { String::new() } else { format!(" {} times", restart.count) };
@@ -224,7 +227,7 @@ impl Keeper {
         }
     }
 
-    fn publish(&self, observation: &Observation, decision: &Decision) {
+    fn publish(&self, observation: &HostObservation, decision: &Decision) {
         let is_running = |unit: &Unit| observation.unit(*unit).is_some_and(|observed| observed.is_running());
         let invocation = |unit: Unit| observation.unit(unit).and_then(|unit| unit.invocation_id.clone());
         let units =
@@ -236,8 +239,9 @@ impl Keeper {
             differs
         });
         let dead = |unit: &Unit| {
-            let is_dead =
-                |finding: &Finding| matches!(finding, Finding::Dead { .. } | Finding::Changing { .. });
+            let is_dead = |finding: &Finding| {
+                matches!(finding, Finding::Dead { may_start: true, .. } | Finding::Changing { .. })
+            };
             decision.findings.iter().any(|finding| is_dead(finding) && finding.unit() == Some(*unit))
         };
         self.report.send_modify(|report| {

@@ -2,14 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use linesman_ovsdb::{Client, Condition, Membership, Mutation, Op, Remote};
+use linesman_ovsdb::{Client, Condition, Membership, Mutation, Op, OpResult, Remote};
+use serde_json::Value;
 
 use super::{DEADLINE, Places, ProbeFailure, Running, state_of};
 use crate::units::observed::Unit;
 
-const TABLE: &str = "Open_vSwitch";
 /// Adding a port to a large switch takes its time.
 const MAY_LAG: Duration = Duration::from_secs(5);
+
+/// So that a connection that was lost is told from a daemon that hangs.
+const CALL: Duration = Duration::from_millis(1200);
 
 type Outcome = Result<(), ProbeFailure>;
 
@@ -46,7 +49,7 @@ impl DatabaseProbe {
             }
             Err(_) => {
                 self.client = None;
-                let failure = ProbeFailure::Silent { state: self.state() };
+                let failure = ProbeFailure::Silent { state: state(&self.places) };
                 (Err(failure.clone()), Err(failure))
             }
         }
@@ -54,34 +57,46 @@ impl DatabaseProbe {
 
     /// `cur_cfg` and `next_cfg`, which is one higher afterwards if the switch is asked to confirm.
     async fn numbers(&mut self, ask: bool) -> Result<(i64, i64), ProbeFailure> {
-        let refused = |error: linesman_ovsdb::Error| ProbeFailure::Refused(error.to_string());
-        let client = match self.client.take() {
-            Some(client) => client,
+        let places = &self.places;
+        let refused = |error: linesman_ovsdb::Error| match error {
+            linesman_ovsdb::Error::NoAnswer { .. } | linesman_ovsdb::Error::Dead { .. } => {
+                ProbeFailure::Silent { state: state(places) }
+            }
+            error => ProbeFailure::Refused(error.to_string()),
+        };
+        let client = match &self.client {
+            Some(client) => client.clone(),
             None => {
-                let remote = Remote::unix(self.places.database());
-                let builder = Client::builder([remote], "Open_vSwitch").membership(Membership::Unchecked);
-                builder.connect_timeout(DEADLINE).call_timeout(DEADLINE).connect().await.map_err(refused)?
+                let client = Client::builder([Remote::unix(self.places.database())], "Open_vSwitch")
+                    .call_timeout(CALL)
+                    .membership(Membership::Unchecked)
+                    .probe_interval(None)
+                    .connect()
+                    .await
+                    .map_err(refused)?;
+                self.client = Some(client.clone());
+                client
             }
         };
-        if ask {
-            let mutation = Op::mutate(TABLE, Condition::all(), [Mutation::add("next_cfg", 1)]);
-            client.transact(&[mutation]).await.map_err(refused)?;
-        }
-        let select = Op::select(TABLE, Condition::all(), ["cur_cfg", "next_cfg"]);
-        let results = client.transact(&[select]).await.map_err(refused)?;
-        let row = results.first().and_then(|result| result.rows().first()).ok_or_else(|| {
+        let ask = ask.then(|| Op::mutate("Open_vSwitch", Condition::all(), [Mutation::add("next_cfg", 1)]));
+        let select = Op::select("Open_vSwitch", Condition::all(), ["cur_cfg", "next_cfg"]);
+        let ops: Vec<Op> = ask.into_iter().chain([select]).collect();
+        let results = client.transact(&ops).await.map_err(refused)?;
+        let Some(OpResult::Rows(rows)) = results.last() else {
+            return Err(ProbeFailure::Refused("the database gave no rows".into()));
+        };
+        let row = rows.first().ok_or_else(|| {
             ProbeFailure::Refused("the database is empty: it has no row in the table Open_vSwitch".into())
         })?;
-        let number = |column: &str| row.get(column).and_then(serde_json::Value::as_i64).unwrap_or_default();
-        let numbers = (number("cur_cfg"), number("next_cfg"));
-        self.client = Some(client);
-        Ok(numbers)
+        let number = |column: &str| row.get(column).and_then(Value::as_i64).unwrap_or_default();
+        Ok((number("cur_cfg"), number("next_cfg")))
     }
+}
 
-    fn state(&self) -> Option<String> {
-        let pid = std::fs::read_to_string(self.places.run_dir.join("ovsdb-server.pid")).ok()?;
-        state_of(&self.places.proc, pid.trim().parse().ok()?)
-    }
+/// Of the process.
+fn state(places: &Places) -> Option<String> {
+    let pid = std::fs::read_to_string(places.run_dir.join("ovsdb-server.pid")).ok()?;
+    state_of(&places.proc, pid.trim().parse().ok()?)
 }
 
 /// How the two numbers have moved.

@@ -59,7 +59,8 @@ impl Action {
                 // Whoever has failed too often is otherwise refused for a while; the keeper has a back-off of its own.
                 manager.reset_failed_unit(unit.name()).await.ok();
                 let mut removed = manager.receive_job_removed().await?;
-                let job = manager.start_unit(unit.name(), "replace").await?;
+                // `fail`: a job of somebody else, such as a stop, is not canceled.
+                let job = manager.start_unit(unit.name(), "fail").await?;
                 let result = async {
                     while let Some(signal) = removed.next().await {
                         let ended = signal.args()?;

@@ -5,8 +5,11 @@ use std::time::Duration;
 use super::act::Action;
 use super::finding::{Finding, HungRestart};
 use super::history::{History, LOOP_SECONDS};
-use super::observed::{ActiveState, LoadState, ObservedUnit, Unit, UnitFileState};
+use super::observed::{LoadState, ObservedUnit, Unit, UnitFileState};
 use super::processes::Process;
+
+/// A container that crashed is started again within seconds, and one that is replaced within half a minute.
+pub const FOREIGN_GONE: u64 = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -18,7 +21,7 @@ pub struct Options {
 
 /// Everything that a decision depends on beside what is remembered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Observation {
+pub struct HostObservation {
     pub units: Vec<ObservedUnit>,
     /// Daemons that belong to no unit of the host.
     pub foreign: Vec<Process>,
@@ -38,7 +41,7 @@ pub struct Decision {
     pub again_in: Option<u64>,
 }
 
-pub fn decide(observation: &Observation, history: &History, options: Options) -> Decision {
+pub fn decide(observation: &HostObservation, history: &History, options: Options) -> Decision {
     let mut decision = Decision::default();
     if observation.host_stopping {
         decision.findings.push(Finding::HostStopping);
@@ -49,7 +52,7 @@ pub fn decide(observation: &Observation, history: &History, options: Options) ->
         decision.findings.push(Finding::NotInstalled);
         return decision;
     }
-    let obstacles = observation.obstacles();
+    let obstacles = decision.obstacles(observation, history);
     let may_start = obstacles.is_empty();
     decision.findings.extend(obstacles);
     for unit in Unit::DAEMONS {
@@ -74,13 +77,18 @@ pub fn decide(observation: &Observation, history: &History, options: Options) ->
     decision
 }
 
-impl Observation {
+impl HostObservation {
     pub fn unit(&self, unit: Unit) -> Option<&ObservedUnit> {
         self.units.iter().find(|observed| observed.unit == unit)
     }
 
     fn is_installed(&self, unit: Unit) -> bool {
         self.unit(unit).is_some_and(ObservedUnit::is_installed)
+    }
+
+    /// On its way up or down.
+    fn is_changing(&self, unit: Unit) -> bool {
+        self.unit(unit).is_some_and(|observed| !observed.is_running() && !observed.is_down())
     }
 
     /// The umbrella of this distribution, where systemd can start it.
@@ -97,12 +105,6 @@ impl Observation {
         })
     }
 
-    /// Why nothing is started at all.
-    fn obstacles(&self) -> Vec<Finding> {
-        let hidden = self.processes_hidden.then_some(Finding::ProcessesHidden);
-        self.foreign_findings().chain(hidden).collect()
-    }
-
     /// Why systemd would not start this daemon.
     fn defect(&self, unit: Unit) -> Option<Finding> {
         let observed = self.unit(unit).filter(|observed| observed.is_installed());
@@ -116,17 +118,29 @@ impl Observation {
 }
 
 impl Decision {
+    /// Why nothing is started at all.
+    fn obstacles(&mut self, observation: &HostObservation, history: &History) -> Vec<Finding> {
+        let hidden = observation.processes_hidden.then_some(Finding::ProcessesHidden);
+        let mut obstacles: Vec<Finding> = observation.foreign_findings().chain(hidden).collect();
+        let left = history.foreign_seen.map(|seen| (seen + FOREIGN_GONE).saturating_sub(observation.now));
+        if let Some(seconds) = left.filter(|left| *left > 0 && observation.foreign.is_empty()) {
+            self.wait(seconds);
+            obstacles.push(Finding::ContainerEnded { seconds });
+        }
+        obstacles
+    }
+
     /// The umbrella brings the daemons up at boot; only without one are they enabled themselves.
-    fn enable(&mut self, observation: &Observation, history: &History) {
+    fn enable(&mut self, observation: &HostObservation, history: &History) {
         let umbrella: Vec<&ObservedUnit> = observation.umbrella().into_iter().collect();
         let daemons = || Unit::DAEMONS.iter().filter_map(|unit| observation.unit(*unit)).collect();
         for unit in if umbrella.is_empty() { daemons() } else { umbrella } {
             match unit.unit_file_state {
                 _ if unit.load_state != LoadState::Loaded => {}
-                UnitFileState::Disabled => {
-                    if self.is_due(history.unit(unit.unit).enable_not_before, observation.now) {
-                        self.actions.push(Action::Enable(unit.unit));
-                    }
+                UnitFileState::Disabled
+                    if self.is_due(history.unit(unit.unit).enable_not_before, observation.now) =>
+                {
+                    self.actions.push(Action::Enable(unit.unit));
                 }
                 UnitFileState::Static | UnitFileState::Indirect => {
                     self.findings.push(Finding::NotEnabled { unit: unit.unit });
@@ -137,13 +151,13 @@ impl Decision {
     }
 
     /// What does not run: with the umbrella, which brings up both in order, and where that has failed one by one.
-    fn start(&mut self, observation: &Observation, history: &History, may_start: bool) {
+    fn start(&mut self, observation: &HostObservation, history: &History, may_start: bool) {
         let mut due = Vec::new();
         for unit in Unit::DAEMONS.iter().filter_map(|unit| observation.unit(*unit)) {
             if unit.load_state != LoadState::Loaded || unit.is_running() {
                 continue;
             }
-            if !matches!(unit.active_state, ActiveState::Inactive | ActiveState::Failed) {
+            if !unit.is_down() {
                 let sub_state = unit.sub_state.clone();
                 self.findings.push(Finding::Changing { unit: unit.unit, sub_state });
                 continue;
@@ -153,6 +167,7 @@ impl Decision {
                 unit: unit.unit,
                 result: unit.result.clone(),
                 exit: unit.exit,
+                may_start,
                 attempts: remembered.attempts,
                 error: remembered.error,
             });
@@ -160,9 +175,11 @@ impl Decision {
                 due.push(unit.unit);
             }
         }
-        let umbrella = observation.umbrella().filter(|unit| {
-            may_start && matches!(unit.active_state, ActiveState::Inactive | ActiveState::Failed)
-        });
+        // It requires both daemons: it fails without one of them, and would cancel what others do to them at this moment.
+        let at_rest =
+            |daemon: &Unit| observation.defect(*daemon).is_none() && !observation.is_changing(*daemon);
+        let may_start = may_start && Unit::DAEMONS.iter().all(at_rest);
+        let umbrella = observation.umbrella().filter(|unit| may_start && unit.is_down());
         match umbrella {
             Some(unit) if self.is_due(history.unit(unit.unit).not_before, observation.now) => {
                 self.actions.push(Action::Start(unit.unit));
@@ -184,7 +201,7 @@ impl Decision {
     }
 
     /// Of what runs and does not answer. What has just been started may take its time.
-    fn restart(&mut self, observation: &Observation, history: &History, options: Options) {
+    fn restart(&mut self, observation: &HostObservation, history: &History, options: Options) {
         for (unit, since) in &observation.silent {
             let running = observation.unit(*unit).filter(|unit| unit.is_running() && unit.main_pid.is_some());
             let Some(observed) = running else { continue };

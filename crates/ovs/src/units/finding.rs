@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::decide::FOREIGN_GONE;
 use super::observed::{Exit, LoadState, Unit};
 
 /// Also says whether the keeper can do anything about it.
@@ -37,6 +38,10 @@ pub enum Finding {
         pid: u32,
         cgroup: String,
     },
+    /// Such a daemon has just ended, and may come back: a container is started again, or replaced by a newer one.
+    ContainerEnded {
+        seconds: u64,
+    },
     /// Without the processes of the host, a second ovs-vswitchd cannot be ruled out.
     ProcessesHidden,
     HostStopping,
@@ -45,11 +50,12 @@ pub enum Finding {
         unit: Unit,
         sub_state: String,
     },
-    /// It does not run; the keeper starts it.
+    /// It does not run. The keeper starts it, unless something else that is found forbids that.
     Dead {
         unit: Unit,
         result: String,
         exit: Option<Exit>,
+        may_start: bool,
         attempts: u32,
         error: Option<String>,
     },
@@ -85,6 +91,7 @@ impl Finding {
             Self::UnitUnreadable { .. } => "UnitUnreadable",
             Self::NotEnabled { .. } => "NotEnabled",
             Self::Containerised { .. } => "Containerised",
+            Self::ContainerEnded { .. } => "ContainerEnded",
             Self::ProcessesHidden => "ProcessesHidden",
             Self::HostStopping => "HostStopping",
             Self::Changing { .. } => "Changing",
@@ -110,7 +117,7 @@ impl Finding {
 
     /// The keeper waits, or does what it can; nobody else has to do anything yet.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::HostStopping | Self::Changing { .. })
+        matches!(self, Self::HostStopping | Self::ContainerEnded { .. } | Self::Changing { .. })
             || matches!(self, Self::Dead { attempts: 0 | 1, .. })
     }
 }
@@ -151,7 +158,12 @@ impl fmt::Display for Finding {
             Self::Containerised { process, pid, cgroup } => write!(
                 f,
                 "{process} runs outside the units of this host (PID {pid}, cgroup {cgroup}); linesman starts no second \
-                 Open vSwitch: end the container or process that runs this one, and linesman starts the units"
+                 Open vSwitch: end the container or process that runs this one, and linesman starts the units {FOREIGN_GONE} s later"
+            ),
+            Self::ContainerEnded { seconds } => write!(
+                f,
+                "the Open vSwitch outside the units of this host has ended; the units are started in {seconds} s, unless it \
+                 comes back"
             ),
             Self::ProcessesHidden => write!(
                 f,
@@ -160,7 +172,7 @@ impl fmt::Display for Finding {
             ),
             Self::HostStopping => write!(f, "the host is shutting down; nothing is started"),
             Self::Changing { unit, sub_state } => write!(f, "{unit} is changing its state ({sub_state})"),
-            Self::Dead { unit, result, exit, attempts, error } => {
+            Self::Dead { unit, result, exit, may_start, attempts, error } => {
                 write!(f, "{unit} is not running")?;
                 if !matches!(result.as_str(), "" | "success") {
                     write!(f, " (result: {result})")?;
@@ -169,6 +181,7 @@ impl fmt::Display for Finding {
                     write!(f, "; its last process {exit}")?;
                 }
                 match attempts {
+                    0 if !may_start => write!(f, "; it is not started"),
                     0 => write!(f, "; starting it"),
                     1 => write!(f, "; 1 start was attempted"),
                     _ => write!(f, "; {attempts} starts were attempted"),

@@ -24,6 +24,9 @@ pub struct History {
     boot_id: String,
     #[serde(default)]
     units: BTreeMap<Unit, UnitHistory>,
+    /// When a daemon was last seen that belongs to no unit of the host.
+    #[serde(default)]
+    pub foreign_seen: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,16 +72,20 @@ impl History {
     /// Forgets what was before this boot of the host.
     #[must_use]
     pub fn of_boot(self, boot_id: &str) -> Self {
-        if self.boot_id == boot_id { self } else { Self { boot_id: boot_id.into(), units: BTreeMap::new() } }
+        if self.boot_id == boot_id { self } else { Self { boot_id: boot_id.into(), ..Self::default() } }
     }
 
     pub fn unit(&self, unit: Unit) -> UnitHistory {
         self.units.get(&unit).cloned().unwrap_or_default()
     }
 
-    /// Compares with the last observation.
+    /// Compares with the last observation. What runs no process has nothing to restart.
     pub fn observe(&mut self, units: &[ObservedUnit], now: u64) -> Vec<SeenRestart> {
-        units.iter().filter_map(|unit| self.units.entry(unit.unit).or_default().observe(unit, now)).collect()
+        units
+            .iter()
+            .filter(|unit| unit.unit.is_daemon())
+            .filter_map(|unit| self.units.entry(unit.unit).or_default().observe(unit, now))
+            .collect()
     }
 
     /// A start has been attempted; the next attempt waits.
@@ -124,8 +131,7 @@ impl UnitHistory {
         if count == 0 {
             return None;
         }
-        // Exit status 0 is an orderly end.
-        let crash = self.ended.take().filter(|exit| *exit != Exit::Exited(0));
+        let crash = self.ended.take().filter(|exit| !exit.is_orderly());
         self.restarts = self.restarts.saturating_add(count);
         self.recent.extend((0..count).map(|_| now));
         self.last_restart = Some(Restart { at: now, crash });

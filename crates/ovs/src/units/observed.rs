@@ -148,6 +148,13 @@ pub enum Exit {
     Dumped(i32),
 }
 
+impl Exit {
+    /// As systemd sees it: SIGHUP, SIGINT, SIGPIPE and SIGTERM are sent by whoever wants an end.
+    pub fn is_orderly(self) -> bool {
+        matches!(self, Self::Exited(0) | Self::Killed(1 | 2 | 13 | 15))
+    }
+}
+
 /// One unit, at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -188,6 +195,11 @@ impl ObservedUnit {
 
     pub fn is_masked(&self) -> bool {
         self.load_state == LoadState::Masked
+    }
+
+    /// At rest, and not running.
+    pub fn is_down(&self) -> bool {
+        matches!(self.active_state, ActiveState::Inactive | ActiveState::Failed)
     }
 
     pub fn is_running(&self) -> bool {
