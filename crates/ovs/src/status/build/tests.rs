@@ -1,5 +1,3 @@
-use linesman_api::reasons::OpenVSwitchReason::{CrashLooping, VswitchdNotAnswering};
-
 use super::*;
 use crate::settings::decide::Standing;
 use crate::settings::document::Place;
@@ -10,6 +8,7 @@ use crate::units::observed::{
 };
 use linesman_api::condition::find;
 use linesman_api::reasons::OpenVSwitchEvent;
+use linesman_api::reasons::OpenVSwitchReason::{CrashLooping, VswitchdNotAnswering};
 
 fn unit(memory: u64, restarts: u32, crash: Option<Exit>) -> UnitReport {
     let observed = ObservedUnit {
