@@ -159,10 +159,12 @@ pub(super) fn touched(view: &View<'_>, changes: &[Change]) -> BTreeSet<Interface
 /// Ports of bonds that lose them for a moment, and what is on such a bond, which the kernel sets down and up with it: because
 /// of an option, or because NetworkManager activates a bond anew that is no port any more.
 fn interrupted(view: &View<'_>, changes: &[Change]) -> BTreeSet<InterfaceName> {
+    let is_bond =
+        |change: &Change| matches!(&change.subject, Subject::Interface { kind: InterfaceKind::Bond, .. });
     let loses_ports = |change: &&Change| {
         change.kind == ChangeKind::Modify
             && (change.details.iter().any(|detail| bond_option::interrupts(&detail.path))
-                || change.leaves_controller())
+                || (is_bond(change) && change.leaves_controller()))
     };
     let mut lower: Vec<&str> = changes.iter().filter(loses_ports).filter_map(Change::interface).collect();
     let ports = lower.iter().filter_map(|bond| view.now(bond, InterfaceKind::Bond)).filter_map(state::ports);
