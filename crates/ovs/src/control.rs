@@ -3,7 +3,7 @@
 
 mod problems;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -19,6 +19,7 @@ use tokio::time::Instant;
 use crate::metrics::Metrics;
 use crate::probes::{Places, ProbeReport};
 use crate::report::KeeperReport;
+use crate::settings::refusal::Refusal;
 use crate::settings::{Documents, Feed, Host, Outcome, Restart, Settings, Turn};
 use crate::status::{DatabaseFacts, Observation, Publisher, PublisherSettings, build, events, published};
 use crate::units::observed::Unit;
@@ -30,6 +31,8 @@ const RETRY: Duration = Duration::from_secs(5);
 /// Two rounds of probes.
 const FIRST_PROBES: Duration = Duration::from_secs(6);
 const ANSWER: Duration = Duration::from_secs(2);
+/// Of refusals at once: the status has more of them.
+const MOST_LOGGED: usize = 20;
 
 #[derive(Debug, Clone)]
 pub enum Source {
@@ -199,8 +202,13 @@ impl Control {
         outcome.changed.iter().for_each(|change| tracing::info!("setting {change}"));
         outcome.notes.iter().for_each(|note| tracing::info!("setting {note}"));
         let known = self.outcome.take().unwrap_or_default();
-        for refusal in outcome.refusals.iter().filter(|refusal| !known.refusals.contains(refusal)) {
+        let known: BTreeSet<&Refusal> = known.refusals.iter().collect();
+        let new: Vec<&Refusal> = outcome.refusals.iter().filter(|refusal| !known.contains(refusal)).collect();
+        for refusal in new.iter().take(MOST_LOGGED) {
             tracing::warn!(reason = refusal.cause.as_str(), "{refusal}");
+        }
+        if let Some(more) = new.len().checked_sub(MOST_LOGGED).filter(|more| *more > 0) {
+            tracing::warn!("{more} more settings are refused");
         }
         for failure in outcome.failures.iter().filter(|failure| !self.failures.contains(failure)) {
             tracing::warn!("{failure}; trying again");

@@ -120,9 +120,13 @@ const fn ovn(name: &'static str, value: ValueKind, default: &'static str) -> Kno
     external(name, value, default).by(Writer::OvnKubernetes)
 }
 
+/// Open vSwitch reads most numbers as `int`, and ignores or wraps what is larger.
 const fn from(least: u64) -> ValueKind {
-    Integer { least, most: u64::MAX }
+    Integer { least, most: i32::MAX as u64 }
 }
+
+/// Each is a thread with a stack of its own; a number that the host cannot make ends ovs-vswitchd at each start.
+const THREADS: ValueKind = Integer { least: 1, most: 1024 };
 
 const fn up_to(most: u64) -> ValueKind {
     Integer { least: 0, most }
@@ -140,8 +144,8 @@ pub const KNOWN: &[Known] = &[
     other("max-idle", from(500), "10000 ms"),
     other("max-revalidator", from(100), "500 ms"),
     other("min-revalidate-pps", from(0), "5"),
-    other("n-handler-threads", from(1), "by the datapath"),
-    other("n-revalidator-threads", from(1), "CPUs / 4 + 1"),
+    other("n-handler-threads", THREADS, "by the datapath"),
+    other("n-revalidator-threads", THREADS, "CPUs / 4 + 1"),
     other("offloaded-stats-delay", from(0), "2000 ms"),
     other("stats-update-interval", from(5000), "5000 ms"),
     other("enable-statistics", Boolean, "false"),
@@ -218,15 +222,16 @@ pub fn find(column: Column, name: &str) -> Option<&'static Known> {
 
 /// What ovs-vswitchd needs to run at all.
 const LEAST_MEMORY: u64 = 64 << 20;
+const LEAST_TASKS: u64 = 64;
 
 impl UnitProperty {
     pub fn value(self) -> ValueKind {
         match self {
             Self::CpuQuota => ValueKind::Percent,
-            Self::CpuWeight => ValueKind::Count { most: 10_000 },
+            Self::CpuWeight => ValueKind::Count { least: 1, most: 10_000 },
             Self::MemoryHigh | Self::MemoryMax => ValueKind::Bytes { least: LEAST_MEMORY },
             Self::MemoryLow | Self::MemorySwapMax => ValueKind::Bytes { least: 0 },
-            Self::TasksMax => ValueKind::Count { most: 1 << 22 },
+            Self::TasksMax => ValueKind::Count { least: LEAST_TASKS, most: 1 << 22 },
         }
     }
 }

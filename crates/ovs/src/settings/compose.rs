@@ -17,6 +17,8 @@ pub struct Setting {
     pub place: Place,
     /// None: unknown to us, and allowed; or not a key of the database.
     pub known: Option<&'static Known>,
+    /// Its document says that it is ours, though others write it.
+    pub take_over: bool,
 }
 
 /// What the documents ask for.
@@ -24,11 +26,12 @@ pub struct Setting {
 pub struct Desired {
     pub settings: Vec<Setting>,
     pub refusals: Vec<Refusal>,
-    /// Keys of other writers that are to be ours.
-    pub take_over: BTreeSet<String>,
     /// `restart-vswitchd: when-needed`
     pub may_restart: bool,
 }
+
+/// Of lines that contradict one another: ten thousand of them must not become a hundred million.
+const MOST_NAMED: usize = 3;
 
 const ALLOW_UNKNOWN: &str = "allow-unknown";
 const TAKE_OVER: &str = "take-over";
@@ -37,8 +40,11 @@ const NEVER: &str = "never";
 const WHEN_NEEDED: &str = "when-needed";
 
 /// One of the options, which say how settings are applied and are none themselves.
+#[derive(Default)]
 struct Options {
     allow_unknown: bool,
+    /// Keys of other writers that are to be ours.
+    take_over: BTreeSet<String>,
 }
 
 impl Desired {
@@ -71,13 +77,17 @@ impl Desired {
         if values.len() < 2 {
             return self.settings.extend(same.into_iter().next());
         }
-        for setting in &same {
-            let others: Vec<String> = same
-                .iter()
-                .filter(|other| other.value != setting.value)
+        for setting in same.iter().take(MOST_NAMED) {
+            let others = || same.iter().filter(|other| other.value != setting.value);
+            let mut named: Vec<String> = others()
+                .take(MOST_NAMED)
                 .map(|other| format!("{} says {}", other.place, other.value))
                 .collect();
-            let message = format!("{} contradicts another document: {}", setting.value, others.join(", "));
+            let more = others().count() - named.len();
+            if more > 0 {
+                named.push(format!("and {more} more"));
+            }
+            let message = format!("{} contradicts another line: {}", setting.value, named.join(", "));
             let remedy = "remove one of them; until then none is applied";
             let place = Some(setting.place.clone());
             self.refusals.push(Refusal::new(key, place, Cause::Contradiction, message, remedy));
@@ -85,7 +95,7 @@ impl Desired {
     }
 
     fn options(&mut self, lines: &[Line], restarts: &mut Vec<(bool, Place)>) -> Options {
-        let mut options = Options { allow_unknown: false };
+        let mut options = Options::default();
         for line in lines {
             let place = line.place.clone();
             match (line.key.as_str(), line.value.as_str()) {
@@ -95,7 +105,7 @@ impl Desired {
                 (RESTART, NEVER) => restarts.push((false, place)),
                 (TAKE_OVER, keys) => {
                     let keys = keys.split([' ', ',']).filter(|key| !key.is_empty());
-                    self.take_over.extend(keys.map(str::to_owned));
+                    options.take_over.extend(keys.map(str::to_owned));
                 }
                 (ALLOW_UNKNOWN, value) => self.refuse_option(line, value, "true or false"),
                 (RESTART, value) => self.refuse_option(line, value, "never or when-needed"),
@@ -173,7 +183,8 @@ fn setting(line: &Line, options: &Options, version: Option<Version>) -> Result<S
         };
         refuse(Cause::InvalidValue, message, remedy)
     })?;
-    Ok(Setting { key, value, place: line.place.clone(), known })
+    let take_over = options.take_over.contains(&key.to_string());
+    Ok(Setting { key, value, place: line.place.clone(), known, take_over })
 }
 
 fn since(known: &Known) -> String {

@@ -70,7 +70,7 @@ pub fn decide(desired: &Desired, observed: &Observed, ledger: &Ledger, now: u64)
     let mut kept = refused_targets(desired, observed, ledger);
     let mut wishes = Wishes::default();
     for setting in &desired.settings {
-        match refuse(setting, desired, observed, ledger) {
+        match refuse(setting, observed, ledger) {
             Some(refusal) => {
                 if refusal.cause != Cause::OwnedByAnother {
                     kept.extend(targets_of(&setting.key, observed, ledger));
@@ -217,7 +217,15 @@ fn answers(daemon: &Option<Daemon>, observed: &Observed) -> bool {
 /// What an edit that is refused had set before stays as it is.
 fn refused_targets(desired: &Desired, observed: &Observed, ledger: &Ledger) -> BTreeSet<Target> {
     let keys = desired.refusals.iter().filter_map(|refusal| refusal.key.parse::<Key>().ok());
-    let mut kept: BTreeSet<Target> = keys.flat_map(|key| targets_of(&key, observed, ledger)).collect();
+    // A key that is misspelt now may have been spelt well before.
+    let meant = |key: &Key| {
+        let Key::Database { column, .. } = key else { return None };
+        Some(Key::Database { column: *column, name: catalogue::similar(key)?.to_owned() })
+    };
+    let mut kept: BTreeSet<Target> = keys
+        .flat_map(|key| meant(&key).into_iter().chain([key]))
+        .flat_map(|key| targets_of(&key, observed, ledger))
+        .collect();
     // A document that cannot be read may have asked for any of them.
     if desired.refusals.iter().any(|refusal| refusal.cause == Cause::Unreadable) {
         kept.extend(ledger.written.keys().cloned());
@@ -226,7 +234,7 @@ fn refused_targets(desired: &Desired, observed: &Observed, ledger: &Ledger) -> B
 }
 
 /// What only the host can tell.
-fn refuse(setting: &Setting, desired: &Desired, observed: &Observed, ledger: &Ledger) -> Option<Refusal> {
+fn refuse(setting: &Setting, observed: &Observed, ledger: &Ledger) -> Option<Refusal> {
     let refusal = |cause, message: String, remedy: &str| {
         Some(Refusal::new(&setting.key, Some(setting.place.clone()), cause, message, remedy))
     };
@@ -234,7 +242,7 @@ fn refuse(setting: &Setting, desired: &Desired, observed: &Observed, ledger: &Le
         Key::Database { column, name } => {
             let writer = setting.known?.writer?;
             let target = Target::Database { column: *column, name: name.clone() };
-            let taken_over = desired.take_over.contains(&setting.key.to_string());
+            let taken_over = setting.take_over;
             if taken_over && writer.can_be_replaced()
                 || !writes(writer, &target, &setting.value, observed, ledger)
             {
@@ -400,6 +408,8 @@ fn compare(setting: &Setting, written: Option<&Written>, holds: &Holds, now: u64
             let rewrites = if written.rewrites >= REWRITES { 1 } else { written.rewrites + 1 };
             Step::Write(fresh(before, rewrites))
         }
+        // The same write once more, because somebody else was quicker, or because it failed.
+        false if same_run && written.value == *value => Step::Write(fresh(before, written.rewrites)),
         false => Step::Write(fresh(before, 0)),
     }
 }
@@ -417,7 +427,15 @@ fn remove(decision: &mut Decision, target: &Target, written: &Written, observed:
     if is_left_to_its_owner(decision, target) {
         return decision.notes.push(format!("{target} is left to its other writer"));
     }
-    if value != written.value && !written.pending {
+    let is_of_others = match target {
+        // What was about to be written may never have been: then it holds what others wrote.
+        Target::Database { .. } => value != written.value,
+        _ => value != written.value && !written.pending,
+    };
+    if is_of_others && written.pending && written.before.as_ref() == Some(&value) {
+        return;
+    }
+    if is_of_others {
         return decision.notes.push(format!("{target} is left at {value}, which somebody else set"));
     }
     let to = match target {

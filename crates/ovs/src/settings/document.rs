@@ -7,6 +7,10 @@ use serde_json::Value;
 
 use super::refusal::{Cause, Refusal};
 
+/// More than anybody writes; what is read is also compared, reported and kept in memory.
+pub const LARGEST: usize = 256 << 10;
+const MOST: usize = 1000;
+
 /// Where something is written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
@@ -39,17 +43,34 @@ pub struct Source {
 impl Source {
     /// All lines that can be read, and what cannot.
     pub fn lines(&self) -> (Vec<Line>, Vec<Refusal>) {
-        match self.is_yaml() {
+        if self.text.len() > LARGEST {
+            return (Vec::new(), vec![self.too_large(format!("it has {} KiB", self.text.len() >> 10))]);
+        }
+        let (lines, refusals) = match self.is_yaml() {
             true => self.yaml(),
             false => self.pairs(),
+        };
+        match lines.len() + refusals.len() {
+            count if count > MOST => (Vec::new(), vec![self.too_large(format!("it has {count} settings"))]),
+            _ => (lines, refusals),
         }
+    }
+
+    fn too_large(&self, how: String) -> Refusal {
+        let remedy = format!("a document has at most {MOST} settings and {} KiB; divide it", LARGEST >> 10);
+        Refusal::new("", Some(self.place(1)), Cause::Unreadable, how, remedy)
+    }
+
+    /// Some editors begin a file with a byte order mark.
+    fn text(&self) -> &str {
+        self.text.trim_start_matches('\u{feff}')
     }
 
     fn is_yaml(&self) -> bool {
         if [".yaml", ".yml", ".json"].iter().any(|end| self.name.ends_with(end)) {
             return true;
         }
-        let first = self.text.lines().map(str::trim).find(|line| !is_empty(line));
+        let first = self.text().lines().map(str::trim).find(|line| !is_empty(line));
         first.is_some_and(|line| {
             let colon = line.find(": ").or_else(|| line.ends_with(':').then(|| line.len() - 1));
             line.starts_with(['{', '-'])
@@ -63,7 +84,7 @@ impl Source {
 
     fn pairs(&self) -> (Vec<Line>, Vec<Refusal>) {
         let (mut lines, mut refusals) = (Vec::new(), Vec::new());
-        for (number, text) in (1..).zip(self.text.lines()).filter(|(_, text)| !is_empty(text.trim())) {
+        for (number, text) in (1..).zip(self.text().lines()).filter(|(_, text)| !is_empty(text.trim())) {
             let place = self.place(number);
             match text.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
                 Some((key, value)) if !key.is_empty() => {
@@ -83,10 +104,10 @@ impl Source {
 
     fn yaml(&self) -> (Vec<Line>, Vec<Refusal>) {
         let (mut lines, mut refusals) = (Vec::new(), Vec::new());
-        if self.text.lines().all(|line| is_empty(line.trim())) {
+        if self.text().lines().all(|line| is_empty(line.trim())) {
             return (lines, refusals);
         }
-        match tree(&self.text) {
+        match tree(self.text()) {
             Ok(root) => self.walk("", &root, &mut lines, &mut refusals),
             Err(faults) => {
                 for fault in faults {
@@ -160,6 +181,16 @@ mod tests {
         assert_eq!(read("a.yaml", nested), (want, vec![]));
         assert_eq!(read("a.yaml", "take-over: [a, b]").0, ["1 take-over=a b"]);
         assert_eq!(read("a.yaml", "# nothing yet\n"), (vec![], vec![]));
+    }
+
+    #[test]
+    fn a_document_has_a_limit() {
+        let (lines, refusals) = read("settings", &"other_config:max-idle=600\n".repeat(MOST + 1));
+        assert!(lines.is_empty() && refusals.len() == 1, "{refusals:?}");
+        assert!(refusals[0].contains("it has 1001 settings"), "{refusals:?}");
+        let (_, refusals) = read("settings", &format!("a={}", "x".repeat(LARGEST)));
+        assert!(refusals[0].contains("256 KiB"), "{refusals:?}");
+        assert_eq!(read("settings", "\u{feff}a=1\n").0, ["1 a=1"], "a byte order mark");
     }
 
     #[test]

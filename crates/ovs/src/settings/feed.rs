@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use linesman_api::labels::OVS_SETTINGS;
 use linesman_daemon::renewal::Renewal;
 use linesman_daemon::watch::watch_renewed;
 
-use super::document::Source;
+use super::document::{LARGEST, Source};
 use super::source::Documents;
 
 /// How often a file is looked at: it may be a link into a volume, whose changes are no event.
@@ -35,7 +35,7 @@ pub enum Feed {
 impl Feed {
     /// One file, or all files of a directory.
     pub fn file(path: &Path) -> Self {
-        Self::File(FileFeed { path: path.to_owned(), known: None })
+        Self::File(FileFeed { path: path.to_owned(), known: None, failure: None })
     }
 
     /// ConfigMaps with the label `linesman.dev/open-vswitch-settings` in this namespace.
@@ -66,6 +66,8 @@ impl Feed {
 pub struct FileFeed {
     path: PathBuf,
     known: Option<Documents>,
+    /// What was said of it last.
+    failure: Option<String>,
 }
 
 impl FileFeed {
@@ -74,11 +76,18 @@ impl FileFeed {
             match read(&self.path) {
                 Ok(now) if self.known.as_ref() != Some(&now) => {
                     self.known = Some(now.clone());
+                    self.failure = None;
                     return now;
                 }
-                Ok(_) => {}
+                Ok(_) => self.failure = None,
                 // What a disk does not give now is not taken for removed.
-                Err(error) => tracing::warn!("cannot read {}: {error}", self.path.display()),
+                Err(error) => {
+                    let failure = Some(error.to_string());
+                    if self.failure != failure {
+                        tracing::warn!("cannot read {}: {error}; what was set stays", self.path.display());
+                        self.failure = failure;
+                    }
+                }
             }
             tokio::time::sleep(LOOK).await;
         }
@@ -97,7 +106,7 @@ fn read(path: &Path) -> std::io::Result<Documents> {
         files.retain(|file| file.is_file() && !is_hidden(file));
     }
     for file in files {
-        match fs::read(&file) {
+        match content_of(&file) {
             Ok(bytes) => sources.push(Source {
                 name: file.display().to_string(),
                 text: String::from_utf8_lossy(&bytes).into_owned(),
@@ -107,6 +116,16 @@ fn read(path: &Path) -> std::io::Result<Documents> {
         }
     }
     Ok(Documents { sources, refusals: Vec::new() })
+}
+
+/// Reading a pipe or a device would never end. One byte more than a document may have tells that it has too many.
+fn content_of(file: &Path) -> std::io::Result<Vec<u8>> {
+    if !fs::metadata(file)?.is_file() {
+        return Err(std::io::Error::new(ErrorKind::InvalidInput, "it is neither a file nor a directory"));
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(file)?.take(LARGEST as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 type Maps = BTreeMap<String, BTreeMap<String, String>>;
@@ -185,6 +204,12 @@ fn content(map: ConfigMap) -> Option<(String, BTreeMap<String, String>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_file_is_not_read() {
+        let error = read(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert!(error.contains("neither a file nor a directory"), "{error}");
+    }
 
     #[tokio::test]
     async fn a_directory_gives_its_files_and_a_missing_file_nothing() {

@@ -21,8 +21,9 @@ pub enum ValueKind {
     },
     /// Of one CPU, or `infinity`.
     Percent,
-    /// From 1 to so many, or `infinity`.
+    /// Or `infinity`.
     Count {
+        least: u64,
         most: u64,
     },
 }
@@ -32,6 +33,8 @@ pub const INFINITY: &str = "infinity";
 
 /// Text that is stored with every row that is read by everybody.
 const LONGEST: usize = 4096;
+/// With less, a daemon seems to hang.
+const LEAST_PERCENT: u64 = 10;
 const LEVELS: [&str; 6] = ["off", "emer", "err", "warn", "info", "dbg"];
 
 impl ValueKind {
@@ -56,10 +59,10 @@ impl ValueKind {
                 .or_else(|| bytes(text).filter(|value| *value >= least).map(|value| value.to_string())),
             Self::Percent => unlimited().or_else(|| {
                 let value = number(text.strip_suffix('%')?)?;
-                (1..=100_000).contains(&value).then(|| format!("{value}%"))
+                (LEAST_PERCENT..=100_000).contains(&value).then(|| format!("{value}%"))
             }),
-            Self::Count { most } => unlimited().or_else(|| {
-                number(text).filter(|value| (1..=most).contains(value)).map(|value| value.to_string())
+            Self::Count { least, most } => unlimited().or_else(|| {
+                number(text).filter(|value| (least..=most).contains(value)).map(|value| value.to_string())
             }),
         }
     }
@@ -70,7 +73,6 @@ impl fmt::Display for ValueKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Boolean => f.write_str("true or false"),
-            Self::Integer { least, most: u64::MAX } => write!(f, "a whole number of at least {least}"),
             Self::Integer { least, most } => write!(f, "a whole number from {least} to {most}"),
             Self::Word(words) => write!(f, "one of {}", words.join(", ")),
             Self::Text => write!(f, "a text of 1 to {LONGEST} characters in one line"),
@@ -80,9 +82,12 @@ impl fmt::Display for ValueKind {
                 write!(f, "a size of at least {}, such as 512M or 2G, or infinity", size(*least))
             }
             Self::Percent => {
-                f.write_str("a percentage of one CPU from 1% to 100000%, such as 150%, or infinity")
+                write!(
+                    f,
+                    "a percentage of one CPU from {LEAST_PERCENT}% to 100000%, such as 150%, or infinity"
+                )
             }
-            Self::Count { most } => write!(f, "a whole number from 1 to {most}, or infinity"),
+            Self::Count { least, most } => write!(f, "a whole number from {least} to {most}, or infinity"),
         }
     }
 }
@@ -142,7 +147,7 @@ mod tests {
             (bytes, "99999999999999T", None),
             (ValueKind::Percent, "150%", Some("150%")),
             (ValueKind::Percent, "150", None),
-            (ValueKind::Count { most: 10_000 }, "0", None),
+            (ValueKind::Count { least: 1, most: 10_000 }, "0", None),
             (ValueKind::Text, "two\nlines", None),
         ] {
             assert_eq!(kind.read(text).as_deref(), form, "{kind:?} {text}");

@@ -10,6 +10,8 @@ use super::processes::Process;
 
 /// A container that crashed is started again within seconds, and one that is replaced within half a minute.
 pub const FOREIGN_GONE: u64 = 30;
+/// Of `history`: between attempts.
+const LONGEST_PAUSE: u64 = 60;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -122,7 +124,9 @@ impl Decision {
     fn obstacles(&mut self, observation: &HostObservation, history: &History) -> Vec<Finding> {
         let hidden = observation.processes_hidden.then_some(Finding::ProcessesHidden);
         let mut obstacles: Vec<Finding> = observation.foreign_findings().chain(hidden).collect();
-        let left = history.foreign_seen.map(|seen| (seen + FOREIGN_GONE).saturating_sub(observation.now));
+        // In the future: the clock was set back, and tells nothing.
+        let seen = history.foreign_seen.filter(|seen| *seen <= observation.now);
+        let left = seen.map(|seen| seen.saturating_add(FOREIGN_GONE).saturating_sub(observation.now));
         if let Some(seconds) = left.filter(|left| *left > 0 && observation.foreign.is_empty()) {
             self.wait(seconds);
             obstacles.push(Finding::ContainerEnded { seconds });
@@ -189,7 +193,8 @@ impl Decision {
     }
 
     fn is_due(&mut self, not_before: u64, now: u64) -> bool {
-        let wait = not_before.saturating_sub(now);
+        // More than any pause: the clock was set back.
+        let wait = Some(not_before.saturating_sub(now)).filter(|wait| *wait <= LONGEST_PAUSE).unwrap_or(0);
         if wait > 0 {
             self.wait(wait);
         }

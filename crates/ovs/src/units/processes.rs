@@ -20,6 +20,9 @@ pub struct Process {
     /// Whether it serves (or uses) the database of the host, as far as its command line tells.
     #[serde(default)]
     pub host_database: bool,
+    /// Whether it could be a switch at all: anybody may call a process so.
+    #[serde(default = "yes")]
+    pub privileged: bool,
 }
 
 /// What /proc says.
@@ -35,6 +38,8 @@ impl Processes {
         let text = |path: &str| fs::read_to_string(proc.join(path)).unwrap_or_default();
         let network = |pid: &str| Some(fs::metadata(proc.join(pid).join("ns/net")).ok()?.ino());
         let host = network("1");
+        let users = |pid: &str| Some(fs::metadata(proc.join(pid).join("ns/user")).ok()?.ino());
+        let users_of_host = users("1");
         let names = Unit::DAEMONS.map(|unit| unit.process().unwrap_or_default());
         let mut found = Vec::new();
         for entry in fs::read_dir(proc).into_iter().flatten().flatten() {
@@ -54,6 +59,10 @@ impl Processes {
                 cgroup: cgroup(&text(&format!("{pid}/cgroup"))),
                 host_network: network(pid).zip(host).map(|(its, host)| its == host),
                 host_database: command.split('\0').any(|word| word.contains("openvswitch/db.sock")),
+                privileged: is_privileged(
+                    &text(&format!("{pid}/status")),
+                    users(pid).zip(users_of_host).is_none_or(|(its, host)| its == host),
+                ),
             });
         }
         found.sort_by_key(|process| process.pid);
@@ -66,9 +75,29 @@ impl Processes {
         let competes = |process: &Process| {
             let may_be_of_host = process.host_network != Some(false);
             let is_switch = Some(process.name.as_str()) == Unit::OvsVswitchd.process();
-            may_be_of_host && (is_switch || process.host_database) && !is_of_unit(&process.cgroup)
+            may_be_of_host
+                && process.privileged
+                && (is_switch || process.host_database)
+                && !is_of_unit(&process.cgroup)
         };
         self.found.into_iter().filter(competes).collect()
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Root of the host, or who may administer its network: only they can have a datapath or the host's database. What cannot be read
+/// may be.
+fn is_privileged(status: &str, of_host: bool) -> bool {
+    const NET_ADMIN: u64 = 1 << 12;
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
+    let is_root = field("Uid:").map(|ids| ids.split_whitespace().nth(1) == Some("0"));
+    let may = field("CapEff:").and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    match (is_root, may) {
+        (Some(false), Some(may)) => of_host && may & NET_ADMIN != 0,
+        _ => true,
     }
 }
 
@@ -102,6 +131,7 @@ mod tests {
             cgroup: cgroup.into(),
             host_network: Some(true),
             host_database: false,
+            privileged: true,
         }
     }
 
@@ -118,7 +148,21 @@ mod tests {
         assert!(is_foreign(Process { host_network: None, ..process("ovs-vswitchd", pod) }));
         assert!(!is_foreign(Process { host_network: Some(false), ..process("ovs-vswitchd", pod) }));
         assert!(!is_foreign(process("ovsdb-server", pod)), "OVN's databases");
+        assert!(
+            !is_foreign(Process { privileged: false, ..process("ovs-vswitchd", pod) }),
+            "anybody's process"
+        );
         assert!(is_foreign(Process { host_database: true, ..process("ovsdb-server", pod) }));
+    }
+
+    #[test]
+    fn only_who_may_administer_the_network_is_a_switch() {
+        let status = |uid: u32, caps: &str| format!("Name:\tx\nUid:\t0\t{uid}\t0\t0\nCapEff:\t{caps}\n");
+        assert!(is_privileged(&status(0, "0000000000000000"), true));
+        assert!(!is_privileged(&status(65534, "0000000000000000"), true));
+        assert!(is_privileged(&status(992, "0000000000001000"), true), "user openvswitch");
+        assert!(!is_privileged(&status(992, "000001ffffffffff"), false), "in a user namespace of its own");
+        assert!(is_privileged("", true), "unknown");
     }
 
     #[test]
