@@ -51,8 +51,6 @@ pub enum Source {
 pub enum Error {
     #[error(transparent)]
     Cluster(#[from] linesman_daemon::cluster::Error),
-    #[error(transparent)]
-    Ledger(#[from] crate::settings::store::Error),
     #[error("cannot use the socket of the database: {0}")]
     Database(#[from] linesman_ovsdb::Error),
 }
@@ -69,7 +67,8 @@ pub struct Control {
     host: Host,
     places: Places,
     feed: Feed,
-    settings: Settings,
+    /// None: what was written earlier cannot be read, so nothing can be said of whose a key is.
+    settings: Option<Settings>,
     publisher: Option<Publisher>,
     metrics: Rc<Metrics>,
     documents: Option<Documents>,
@@ -112,7 +111,10 @@ impl Control {
                 (feed, turn, Some(Publisher::start(publisher, known.clone())), known)
             }
         };
-        let settings = Settings::open(state_dir, turn)?;
+        let settings = Settings::open(state_dir, turn).inspect_err(|error| {
+            tracing::error!("{error}; until then no settings are applied, and those that are set stay");
+        });
+        let settings = settings.ok();
         let (documents, cause, outcome, failures) = (None, None, None, Vec::new());
         Ok(Self {
             host,
@@ -183,11 +185,12 @@ impl Control {
             return;
         }
         self.cause = Some(cause);
+        let Some(settings) = &mut self.settings else { return };
         if self.host.bus.is_none() {
             self.host.bus = zbus::Connection::system().await.ok();
         }
         let units: Vec<_> = report.units.iter().map(|unit| unit.observed.clone()).collect();
-        let outcome = self.settings.reconcile(documents, &units, &self.host).await;
+        let outcome = settings.reconcile(documents, &units, &self.host).await;
         self.log(&outcome);
         if self.host.bus.as_ref().is_some_and(|_| !outcome.failures.is_empty()) {
             // It may be the bus that was restarted.

@@ -24,6 +24,8 @@ pub enum Error {
     Control(#[from] control::Error),
     #[error("cannot listen for signals: {0}")]
     Signals(std::io::Error),
+    #[error("another linesman ovs-keeper runs on this host and holds {}; stop one of them", path.display())]
+    NotAlone { path: std::path::PathBuf },
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;

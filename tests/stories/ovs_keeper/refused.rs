@@ -37,7 +37,9 @@ fn there_are_never_two_switches_and_none_is_no_crash() {
     keeper.run(&["systemctl", "stop", "cri-containerd-ab.service"]);
     keeper.wait_ready();
     assert_eq!(keeper.sh("pgrep --count --exact ovs-vswitchd").trim(), "1");
+    one_at_a_time(&keeper);
     keeper.stop();
+    units_are_kept_whatever_becomes_of_settings(&keeper);
 
     // A node without Open vSwitch.
     keeper.stop_everything();
@@ -48,4 +50,25 @@ fn there_are_never_two_switches_and_none_is_no_crash() {
     assert!(keeper.get("livez").0);
     assert!(!keeper.log().contains("to do:"), "{}", keeper.log());
     keeper.stop();
+}
+
+fn one_at_a_time(keeper: &KeeperHost) {
+    let second = keeper.host.node.exec(["linesman", "ovs-keeper", "--listen", "none"]).unwrap();
+    assert_eq!(second.code(), Some(4), "{}", second.stderr);
+    assert!(second.stderr.contains("another linesman ovs-keeper runs on this host"), "{}", second.stderr);
+    assert!(keeper.get("readyz").0, "the first one goes on");
+}
+
+/// As after a return to an older version.
+fn units_are_kept_whatever_becomes_of_settings(keeper: &KeeperHost) {
+    const LEDGER: &str = "/var/lib/linesman/ovs-keeper/settings.json";
+    let newer = r#"{"version":2,"content":{}}"#;
+    keeper.host.node.write_file(LEDGER, newer, 0o600).unwrap();
+    keeper.sh(&format!("systemctl stop {SWITCH}"));
+    keeper.start("");
+    keeper.wait_logged("has version 2");
+    keeper.wait_ready();
+    keeper.stop();
+    assert_eq!(keeper.sh(&format!("cat {LEDGER}")), newer);
+    keeper.sh(&format!("rm {LEDGER}"));
 }

@@ -3,9 +3,10 @@
 mod announce;
 mod connection;
 
+use std::fs::{File, TryLockError};
 use std::future::{Future, pending};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -72,6 +73,7 @@ struct Keeper {
 /// Runs until it is stopped. Open vSwitch stays as it is.
 pub async fn run(config: Config) -> Result<()> {
     let mut stop = stop_signals()?;
+    let _alone = only_one(&config.state_dir)?;
     let (probe_sender, mut probe_reports) = watch::channel(ProbeReport::default());
     let (running, running_receiver) = watch::channel(Running::default());
     let (report, report_receiver) = watch::channel(KeeperReport::default());
@@ -126,6 +128,34 @@ async fn outcomes(acting: &mut Option<Acting>) -> Vec<(Action, Result<(), act::E
     match acting {
         Some(acting) => acting.await,
         None => pending().await,
+    }
+}
+
+/// Two of them would undo what the other has written. Held as long as the file is open; where none can be made, nobody is kept
+/// from working.
+fn only_one(state_dir: &Path) -> Result<Option<File>> {
+    let path = state_dir.join("ovs-keeper/lock");
+    let opened = std::fs::create_dir_all(state_dir.join("ovs-keeper")).and_then(|()| File::create(&path));
+    let file = match opened {
+        Ok(file) => file,
+        Err(error) => {
+            warn!(
+                "cannot open {}: {error}; another keeper on this host would not be noticed",
+                path.display()
+            );
+            return Ok(None);
+        }
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Err(Error::NotAlone { path }),
+        Err(TryLockError::Error(error)) => {
+            warn!(
+                "cannot lock {}: {error}; another keeper on this host would not be noticed",
+                path.display()
+            );
+            Ok(None)
+        }
     }
 }
 
@@ -233,7 +263,7 @@ impl Keeper {
         let units =
             Unit::DAEMONS.into_iter().filter(is_running).map(|unit| (unit, invocation(unit))).collect();
         self.running.send_if_modified(|known| {
-            let now = Running { units };
+            let now = Running { units: Some(units) };
             let differs = *known != now;
             *known = now;
             differs

@@ -104,12 +104,14 @@ impl ProbeReport {
 /// What the probes need to know of the units: which daemons run, and in which invocation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Running {
-    pub units: Vec<(Unit, Option<String>)>,
+    /// None: systemd has not said yet.
+    pub units: Option<Vec<(Unit, Option<String>)>>,
 }
 
 impl Running {
     fn invocation(&self, unit: Unit) -> Result<Option<&str>, ProbeFailure> {
-        let found = self.units.iter().find(|(running, _)| *running == unit);
+        let units = self.units.as_ref().ok_or(ProbeFailure::NotYet)?;
+        let found = units.iter().find(|(running, _)| *running == unit);
         found.map(|(_, invocation)| invocation.as_deref()).ok_or(ProbeFailure::NotRunning { unit })
     }
 }
@@ -206,6 +208,14 @@ mod tests {
         assert_eq!(first, [(Unit::OvsVswitchd, 100)]);
         assert_eq!(silent(&results(silence()), &first, 102), [(Unit::OvsVswitchd, 100)]);
         assert_eq!(silent(&results(Ok(())), &first, 104), []);
+    }
+
+    #[test]
+    fn nothing_is_said_of_units_before_systemd_has() {
+        let unit = Unit::OvsVswitchd;
+        assert_eq!(Running::default().invocation(unit), Err(ProbeFailure::NotYet));
+        let none = Running { units: Some(Vec::new()) };
+        assert_eq!(none.invocation(unit), Err(ProbeFailure::NotRunning { unit }));
     }
 
     #[test]
