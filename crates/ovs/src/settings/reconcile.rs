@@ -240,14 +240,15 @@ fn report(
         setting.stage = Stage::Applied;
     }
     settings.retain(|setting| !refused.iter().any(|refusal| refusal.key.ends_with(&setting.key)));
-    let told = |change: &Change| {
+    let in_words = |change: &Change| {
         let from = change.from.as_deref().unwrap_or("absent");
         match &change.to {
             Some(to) => format!("{} = {to} (was {from})", change.target),
             None => format!("{} removed (was {from})", change.target),
         }
     };
-    let changed = decision.changes.iter().filter(|change| done.contains(&change.target)).map(told).collect();
+    let changed =
+        decision.changes.iter().filter(|change| done.contains(&change.target)).map(in_words).collect();
     Outcome {
         settings,
         refusals: decision.refusals.into_iter().chain(refused).collect(),

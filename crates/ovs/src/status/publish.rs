@@ -103,7 +103,7 @@ pub async fn published(client: &Client, node: &str) -> kube::Result<Option<OpenV
 }
 
 async fn deliver(settings: Settings, known: Option<OpenVSwitchStatus>, mut wanted: watch::Receiver<Wanted>) {
-    let mut cluster = Cluster { settings, known, ready: None, uid: None, told: 0 };
+    let mut cluster = Cluster { settings, known, ready: None, uid: None, sent: 0 };
     let mut backoff = BACKOFF;
     let mut complained = false;
     while wanted.changed().await.is_ok() {
@@ -134,7 +134,7 @@ struct Cluster {
     ready: Option<Value>,
     uid: Option<String>,
     /// The last event that was written.
-    told: u64,
+    sent: u64,
 }
 
 impl Cluster {
@@ -149,10 +149,10 @@ impl Cluster {
             self.remove_taint().await?;
             self.settings.remove_taint = false;
         }
-        let told = self.told;
-        for (number, event) in wanted.events.iter().filter(|(number, _)| *number > told) {
+        let sent = self.sent;
+        for (number, event) in wanted.events.iter().filter(|(number, _)| *number > sent) {
             self.event(event).await?;
-            self.told = *number;
+            self.sent = *number;
         }
         Ok(())
     }
