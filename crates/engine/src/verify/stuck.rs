@@ -1,7 +1,7 @@
 //! Open vSwitch interfaces that NetworkManager does not finish.
 //!
 //! NetworkManager 1.58 waits until ovs-vswitchd has made the interface. About once in a hundred, with the datapath in userspace, it
-//! misses that, has the carrier, and waits for ever, without an address. Activated again, it does not.
+//! misses that, has the carrier, and waits for ever, without an address and with the MTU that it had. Activated again, it does not.
 
 use linesman_core::compare::Difference;
 use linesman_core::interface_kind::InterfaceKind;
@@ -12,7 +12,7 @@ use crate::nm::{Nm, NmView};
 
 /// Activates again what has hung. What cannot be activated shows in the verification.
 pub async fn activate_again(nm: &Nm, desired: &Value, differences: &[Difference]) {
-    let names = without_address(desired, differences);
+    let names = without_address_or_mtu(desired, differences);
     if names.is_empty() {
         return;
     }
@@ -28,8 +28,8 @@ pub async fn activate_again(nm: &Nm, desired: &Value, differences: &[Difference]
     }
 }
 
-/// Those whose addresses are declared, and not there. A lease may take its time. Pure.
-fn without_address<'a>(desired: &'a Value, differences: &[Difference]) -> Vec<&'a str> {
+/// Those whose addresses or MTU are declared, and not there. A lease may take its time. Pure.
+fn without_address_or_mtu<'a>(desired: &'a Value, differences: &[Difference]) -> Vec<&'a str> {
     let is_static = |interface: &&Value| {
         ["ipv4", "ipv6"].iter().all(|family| {
             interface.get(family).is_none_or(|ip| {
@@ -39,10 +39,11 @@ fn without_address<'a>(desired: &'a Value, differences: &[Difference]) -> Vec<&'
     };
     let of_ovs = interfaces(desired).iter().filter(|i| kind(i) == InterfaceKind::OvsInterface && is_up(i));
     let missing = |name: &str| {
-        let start = format!("interfaces[{name}].ip");
+        let (addresses, mtu) = (format!("interfaces[{name}].ip"), format!("interfaces[{name}].mtu"));
         differences.iter().any(|difference| {
             let path = difference.path.to_string();
-            path.starts_with(&start) && path.contains(".address") && difference.got.is_null()
+            path == mtu
+                || (path.starts_with(&addresses) && path.contains(".address") && difference.got.is_null())
         })
     };
     of_ovs.filter(is_static).map(name).filter(|name| missing(name)).collect()
@@ -76,7 +77,10 @@ mod tests {
         let interface = |name: &str, dhcp: bool| json!({ "name": name, "type": "ovs-interface", "state": "up", "ipv4": { "enabled": true, "dhcp": dhcp } });
         let desired = json!({ "interfaces": [interface("ovs0", false), interface("ovs1", true), interface("ovs2", false)] });
         let differences = [missing_address("ovs0"), missing_address("ovs1")];
-        assert_eq!(without_address(&desired, &differences), ["ovs0"]);
+        assert_eq!(without_address_or_mtu(&desired, &differences), ["ovs0"]);
+        let path = Path::interface("ovs2").key("mtu");
+        let mtu = Difference { path, want: json!(1400), got: json!(1500) };
+        assert_eq!(without_address_or_mtu(&desired, &[mtu]), ["ovs2"]);
     }
 
     #[test]
