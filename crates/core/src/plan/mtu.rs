@@ -1,5 +1,6 @@
 //! The kernel lets no VLAN or MAC-VLAN have a larger MTU than its base, and gives the ports of a bond the bond's, and IPVLANs
-//! their base's: who declares one of them declares the others. Written into the document, so that the plan shows it, profiles hold it and it is verified.
+//! their base's: who declares one of them declares the others. Written into the document, so that the plan shows it, profiles
+//! hold it and it is verified.
 
 use serde_json::{Value, json};
 

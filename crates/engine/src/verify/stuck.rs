@@ -1,7 +1,8 @@
 //! Open vSwitch interfaces that NetworkManager does not finish.
 //!
 //! NetworkManager 1.58 waits until ovs-vswitchd has made the interface. About once in a hundred, with the datapath in userspace, it
-//! misses that, has the carrier, and waits for ever, without an address and with the MTU that it had. Activated again, it does not.
+//! misses that, has the carrier, and waits for ever, without an address and with the MTU that it had. Activated again, it
+//! does not.
 
 use linesman_core::compare::Difference;
 use linesman_core::interface_kind::InterfaceKind;

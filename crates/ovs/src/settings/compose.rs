@@ -205,6 +205,7 @@ fn remedy_for(key: &str, error: KeyError) -> String {
                 .into()
         }
         KeyError::Nameless => "write a name after it, such as other_config:max-idle".into(),
+        KeyError::Name => "correct the name".into(),
         KeyError::Destination => "write console, syslog or file, or leave it out for all of them".into(),
     }
 }

@@ -136,6 +136,9 @@ impl UnitProperty {
     }
 }
 
+/// Of a key of the database.
+const LONGEST: usize = 255;
+
 /// Of a log level: all modules.
 pub const ANY: &str = "ANY";
 
@@ -153,6 +156,8 @@ pub enum KeyError {
     Unknown,
     #[error("it lacks a name after the colon")]
     Nameless,
+    #[error("its name is longer than {LONGEST} characters, or has control characters, or blanks around it")]
+    Name,
     #[error("console, syslog and file are the destinations of a log")]
     Destination,
 }
@@ -164,6 +169,10 @@ impl FromStr for Key {
         let (first, rest) = text.split_once(':').map_or((text, None), |(first, rest)| (first, Some(rest)));
         if let Some(column) = Column::parse(first) {
             let name = rest.filter(|name| !name.is_empty()).ok_or(KeyError::Nameless)?;
+            // One such name would make the database refuse what is written together with it, or break the connection.
+            if name.len() > LONGEST || name.contains(char::is_control) || name.trim() != name {
+                return Err(KeyError::Name);
+            }
             return Ok(Self::Database { column, name: name.to_owned() });
         }
         match (Daemon::parse(first), rest) {
@@ -278,6 +287,8 @@ mod tests {
             ("log-level:dpif:journal", KeyError::Destination),
             ("ovs-vswitchd", KeyError::Nameless),
             ("ovs-vswitchd:other_config:max-idle", KeyError::Unknown),
+            ("other_config:a\0b", KeyError::Name),
+            ("other_config: a", KeyError::Name),
             ("max-idle", KeyError::Unknown),
             ("", KeyError::Unknown),
         ] {

@@ -25,8 +25,17 @@ impl Refusal {
         message: String,
         remedy: impl Into<String>,
     ) -> Self {
-        Self { key: key.to_string(), place, cause, message, remedy: remedy.into() }
+        Self { key: shown(&key.to_string()), place, cause, message, remedy: remedy.into() }
     }
+}
+
+/// It goes to terminals and into the cluster.
+fn shown(key: &str) -> String {
+    let plain = |character: char| match character.is_control() {
+        true => character.escape_default().collect(),
+        false => character.to_string(),
+    };
+    key.chars().map(plain).collect()
 }
 
 impl fmt::Display for Refusal {
